@@ -69,7 +69,7 @@ fn an_edited_task_is_not_ready() {
     let json = environment.fp(&["show", PLAN, "--format", "json"]).json();
     assert_eq!(
         json["tasks"][4]["state"]["detail"],
-        "it was edited after the approval"
+        format!("it was edited after the approval: run `fp approve {PLAN}`")
     );
 }
 

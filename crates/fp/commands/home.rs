@@ -22,7 +22,7 @@ pub(crate) fn run(context: &Context) -> CommandResult {
         .collect();
     let mut shown: Vec<_> = reports
         .iter()
-        .filter(|(_, report)| report.is_open())
+        .filter(|(_, report)| !report.phase.is_over())
         .collect();
     if shown.is_empty() {
         shown.extend(reports.iter().max_by_key(|(state, _)| state.last_at));
@@ -62,7 +62,7 @@ pub(crate) fn run(context: &Context) -> CommandResult {
                 .iter()
                 .take(1)
                 .map(|asked| format!("Asks: {asked}\n"));
-            let done = (report.counts.total > 0).then(|| format!("{}\n", report.counts_in_words()));
+            let done = (report.counts.total > 0).then(|| format!("{}\n", report.counts.in_words()));
             let head = format!("{} ({})\n", report.plan_id, report.standing.into_str());
             [head].into_iter().chain(done).chain(question).collect()
         }

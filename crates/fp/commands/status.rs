@@ -81,6 +81,7 @@ pub(crate) fn run(args: StatusArgs, context: &Context) -> CommandResult {
         + &planned
             .as_ref()
             .map_or_else(String::new, PlanningStatus::text);
+    let report = report.as_if_open(&state);
     context.styled_report(&Printed { report, planned }, &text)
 }
 
@@ -152,7 +153,7 @@ impl PlanningStatus {
 pub(crate) fn status_text(report: &StatusReport) -> String {
     let mut text = format!("Plan {} ({})\n", report.plan_id, report.standing.into_str());
     if report.counts.total > 0 {
-        text.push_str(&format!("{}\n\n", report.counts_in_words()));
+        text.push_str(&format!("{}\n\n", report.counts.in_words()));
     }
     let columns = TaskColumns {
         id: id_width(report),
@@ -162,7 +163,7 @@ pub(crate) fn status_text(report: &StatusReport) -> String {
     for line in report
         .tasks
         .iter()
-        .flat_map(|task| task_lines(report, task, columns))
+        .flat_map(|task| task_lines(task, columns))
     {
         text.push_str(&format!(
             "{}\n",
@@ -229,7 +230,7 @@ fn status_lines(
         all: room.cut,
         signs: true,
     };
-    let told = |line: &TaskLine| task_lines(report, line, in_columns);
+    let told = |line: &TaskLine| task_lines(line, in_columns);
     let most = if all || room.cut > room.wrap {
         usize::MAX
     } else {
@@ -329,7 +330,7 @@ fn head_lines(
     }
     let bar = theme::bar(counts.completed, counts.total, BAR.min(columns / 8));
     let indent = " ".repeat(bar.width() + 1);
-    let mut counted = indented_lines(Look::Plain, &indent, &report.counts_in_words(), columns);
+    let mut counted = indented_lines(Look::Plain, &indent, &report.counts.in_words(), columns);
     if let Some(first) = counted.first_mut() {
         let words = first.text().trim_start().to_owned();
         *first = bar.and(Look::Plain, format!(" {words}"));
@@ -424,7 +425,7 @@ fn groups_of(report: &StatusReport) -> Vec<(Look, Vec<&TaskLine>)> {
         report
             .tasks
             .iter()
-            .filter(|task| looks.contains(&look_of(report, task)))
+            .filter(|task| looks.contains(&look_of(task)))
             .collect()
     };
     vec![
@@ -439,8 +440,8 @@ fn groups_of(report: &StatusReport) -> Vec<(Look, Vec<&TaskLine>)> {
     ]
 }
 
-fn look_of(report: &StatusReport, task: &TaskLine) -> Look {
-    Look::of(task.status, task.ready && report.is_open(), task.halt)
+fn look_of(task: &TaskLine) -> Look {
+    Look::of(task.status, task.ready, task.halt)
 }
 
 /// The first tasks of a group, of those that are done the last ones, with the number of the others.
@@ -473,7 +474,7 @@ fn shortened(
         return Vec::new();
     };
     if most == 0 {
-        let word = report.word_of(first);
+        let word = first.state_word();
         return vec![
             StyledLine::default().and(look, format!("  {} {} {word}", look.sign(), tasks.len())),
         ];
@@ -489,7 +490,7 @@ fn shortened(
             all: columns.saturating_sub(more.width()),
             signs: true,
         };
-        let mut of_task = task_lines(report, task, columns).into_iter().take(lines);
+        let mut of_task = task_lines(task, columns).into_iter().take(lines);
         shown.extend(of_task.next().map(|line| line.and(Look::Strong, more)));
         shown.extend(of_task);
     }
@@ -506,7 +507,7 @@ fn id_width(report: &StatusReport) -> usize {
 }
 
 /// A task on a line of `columns` columns, with its dependencies and additions below.
-fn task_lines(report: &StatusReport, task: &TaskLine, columns: TaskColumns) -> Vec<StyledLine> {
+fn task_lines(task: &TaskLine, columns: TaskColumns) -> Vec<StyledLine> {
     let TaskColumns {
         id: id_width,
         all: columns,
@@ -534,7 +535,7 @@ fn task_lines(report: &StatusReport, task: &TaskLine, columns: TaskColumns) -> V
     } else {
         format!("  ({})", facts.join(", "))
     };
-    let look = look_of(report, task);
+    let look = look_of(task);
     let head = StyledLine::default()
         .and(
             look,
@@ -545,7 +546,7 @@ fn task_lines(report: &StatusReport, task: &TaskLine, columns: TaskColumns) -> V
             },
         )
         .and(Look::Strong, format!("{:id_width$}  ", task.id.as_str()))
-        .and(look, format!("{:<9}  ", report.word_of(task)));
+        .and(look, format!("{:<9}  ", task.state_word()));
     let below = task.granted.iter().map(|granted| {
         let by = if granted.by == Decider::User {
             "you"

@@ -18,13 +18,16 @@ use jiff::Timestamp;
 
 /// The time from `since` to `now` in its two largest units; 0 s if the clock went back.
 pub fn lasted(since: Timestamp, now: Timestamp) -> String {
-    let seconds = now.duration_since(since).as_secs().max(0);
-    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
-    match (days, hours, minutes) {
-        (0, 0, 0) => format!("{seconds} s"),
-        (0, 0, _) => format!("{minutes} min"),
-        (0, _, _) => format!("{hours} h {} min", minutes % 60),
-        _ => format!("{days} d {} h", hours % 24),
+    in_two_units(now.duration_since(since).as_secs())
+}
+
+/// Whole minutes, hours or days, with the hours of a day and the minutes of an hour.
+fn in_two_units(seconds: i64) -> String {
+    match seconds {
+        ..60 => format!("{} s", seconds.max(0)),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..86_400 => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+        86_400.. => format!("{} d {} h", seconds / 86_400, seconds / 3600 % 24),
     }
 }
 
@@ -42,18 +45,15 @@ pub fn reason_lines(reason: &str) -> Vec<&str> {
 
 /// Words a duration in at most two units: `0.3 s`, `42 s`, `2 min 8 s`, `1 h 5 min`, `2 d 3 h`.
 pub fn took(millis: u64) -> String {
-    let seconds = (millis + 500) / 1000;
-    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400);
-    match (days, hours, minutes) {
-        _ if millis == 0 => "0 s".to_owned(),
-        _ if millis < 9_950 => {
-            let tenths = (millis + 50) / 100;
-            format!("{}.{} s", tenths / 10, tenths % 10)
+    let seconds = i64::try_from((millis + 500) / 1000).unwrap_or(i64::MAX);
+    let tenths = (millis + 50) / 100;
+    match millis {
+        0 => "0 s".to_owned(),
+        1..9_950 => format!("{}.{} s", tenths / 10, tenths % 10),
+        _ if (60..3600).contains(&seconds) => {
+            format!("{} min {} s", seconds / 60, seconds % 60)
         }
-        (0, 0, 0) => format!("{seconds} s"),
-        (0, 0, _) => format!("{minutes} min {} s", seconds % 60),
-        (0, _, _) => format!("{hours} h {} min", minutes % 60),
-        _ => format!("{days} d {} h", hours % 24),
+        _ => in_two_units(seconds),
     }
 }
 

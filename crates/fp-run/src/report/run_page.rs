@@ -362,7 +362,6 @@ impl<'p> RunPage<'p> {
             spent.entry(task).or_default().add(bar, &pauses);
         }
         let chain = LongestChain::new(state, |task| spent.get(task).map_or(0, RunTimes::total));
-        let is_open = status.is_open();
         let tasks = status
             .tasks
             .into_iter()
@@ -372,10 +371,7 @@ impl<'p> RunPage<'p> {
                 ended_at: task.ended_at,
                 millis: spent.remove(&line.id).unwrap_or_default(),
                 tries: course.tries.remove(&line.id).unwrap_or_default(),
-                line: TaskLine {
-                    ready: line.ready && is_open,
-                    ..line
-                },
+                line,
             });
         let tasks: Vec<RunTask> = tasks.collect();
         Self {

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::cost::CostReport;
-use super::lasted;
+use super::in_two_units;
 use super::standing::{LeadPresence, RunStanding, TaskHalt};
 use crate::run::drift::Drift;
 use crate::run::question::Topic;
 use crate::run::ready::{Obstacle, Obstacles};
-use crate::run::state::{Granted, RunStatus, State, Status, TaskState};
+use crate::run::state::{Asked, Granted, RunStatus, State, Status, TaskState};
 use crate::verification::{Check, CheckVerdict};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 use fp_plan::text::shown_command;
@@ -29,16 +29,17 @@ pub enum Phase {
 
 impl Phase {
     pub fn of(state: &State) -> Self {
-        match (
-            state.approval.is_some(),
-            state.run.as_ref().map(|r| r.status),
-        ) {
-            (_, Some(RunStatus::Running)) => Self::Running,
-            (_, Some(RunStatus::Finished)) => Self::Finished,
-            (_, Some(RunStatus::Cancelled)) => Self::Cancelled,
-            (true, None) => Self::Approved,
-            (false, None) => Self::Planning,
+        match state.run.as_ref().map(|run| run.status) {
+            Some(RunStatus::Running) => Self::Running,
+            Some(RunStatus::Finished) => Self::Finished,
+            Some(RunStatus::Cancelled) => Self::Cancelled,
+            None if state.approval.is_some() => Self::Approved,
+            None => Self::Planning,
         }
+    }
+
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Finished | Self::Cancelled)
     }
 }
 
@@ -139,7 +140,7 @@ pub struct TaskLine {
     pub id: TaskId,
     pub title: String,
     pub status: Status,
-    /// True if it can be claimed: now, or as soon as the run starts or goes on.
+    /// True if it can be claimed: now, or as soon as the run starts or goes on. Nothing is once the run is over.
     pub ready: bool,
     /// Why nobody works on it, though a builder has it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -189,40 +190,31 @@ pub fn state_word(status: Status, ready: bool, halt: Option<TaskHalt>) -> &'stat
 /// About how long the rest takes, from what a task took so far and how many are built at once; none before two are done,
 /// and once a task takes far longer than any before it: then nobody can tell.
 pub fn time_left(state: &State, now: Timestamp) -> Option<String> {
-    let mut took: Vec<i64> = state
+    let seconds = |from: Timestamp, to: Timestamp| to.duration_since(from).as_secs();
+    let done = state
         .tasks
         .iter()
-        .filter(|task| task.status == Status::Completed)
-        .filter_map(|task| Some(task.ended_at?.duration_since(task.started_at?).as_secs()))
+        .filter(|task| task.status == Status::Completed);
+    let mut took: Vec<i64> = done
+        .filter_map(|task| Some(seconds(task.started_at?, task.ended_at?)))
         .collect();
     took.sort_unstable();
-    let longest = took.last().copied().unwrap_or_default().max(20);
-    let is_late =
-        |since: &Timestamp| now.duration_since(*since).as_secs() > longest.saturating_mul(3);
-    let begun = state
-        .running()
-        .filter_map(|task| Some(task.claim.as_ref()?.since));
-    if begun.into_iter().any(|since| is_late(&since)) {
+    let left = state.tasks.iter().filter(|task| !task.status.is_final());
+    let left = i64::try_from(left.count()).ok()?;
+    let [_, .., longest] = took[..] else {
+        return None;
+    };
+    let far_longer = longest.max(20).saturating_mul(3);
+    let is_late = |task: &TaskState| {
+        let claim = task.claim.as_ref();
+        claim.is_some_and(|claim| seconds(claim.since, now) > far_longer)
+    };
+    if left == 0 || state.running().any(is_late) {
         return None;
     }
-    let left = state
-        .tasks
-        .iter()
-        .filter(|task| !task.status.is_final())
-        .count();
-    let builders = state
-        .run
-        .as_ref()
-        .map_or(1, |run| run.terms.builders.max(1));
-    let typical = *took
-        .get(took.len() / 2)
-        .filter(|_| took.len() >= 2 && left > 0)?;
-    let rounds = i64::try_from(left.div_ceil(usize::try_from(builders).ok()?)).ok()?;
-    let start = Timestamp::UNIX_EPOCH;
-    Some(lasted(
-        start,
-        start + SignedDuration::from_secs(typical.checked_mul(rounds)?),
-    ))
+    let builders = i64::from(state.terms().builders.max(1));
+    let rounds = (left + builders - 1) / builders;
+    Some(in_two_units(took[took.len() / 2].checked_mul(rounds)?))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -268,53 +260,35 @@ pub fn used_up(topic: &Topic) -> Option<String> {
 }
 
 impl StatusReport {
-    /// True unless the run is over, so that a task can be ready or built.
-    pub fn is_open(&self) -> bool {
-        !matches!(self.phase, Phase::Finished | Phase::Cancelled)
-    }
-
-    /// The state of `task`, one of these, as people read it.
-    pub fn word_of(&self, task: &TaskLine) -> &'static str {
-        match task.status {
-            Status::Pending if !self.is_open() => "waiting",
-            _ => task.state_word(),
-        }
-    }
-
-    /// The counts above 0, in words.
-    pub fn counts_in_words(&self) -> String {
-        let counts = self.counts;
-        match self.is_open() {
-            true => counts.in_words(),
-            // Nothing is ready.
-            false => TaskCounts { ready: 0, ..counts }.in_words(),
-        }
-    }
-
     /// The plan's line in a list of plans.
     pub fn line(&self) -> String {
-        let TaskCounts {
-            completed, total, ..
-        } = self.counts;
-        let tasks = if total > 0 {
-            format!("{completed} of {total} done")
-        } else {
-            String::new()
-        };
-        format!(
-            "{:<44}  {:<13}  {tasks}",
-            self.plan_id,
-            self.standing.into_str()
-        )
-        .trim_end()
-        .to_owned()
+        let (plan, standing) = (&self.plan_id, self.standing.into_str());
+        match (self.counts.completed, self.counts.total) {
+            (_, 0) => format!("{plan:<44}  {standing}"),
+            (done, all) => format!("{plan:<44}  {standing:<13}  {done} of {all} done"),
+        }
     }
 
     pub fn new(state: &State, lead: LeadPresence) -> Self {
-        let standing = RunStanding::of(state, lead);
-        let run = state.run.as_ref();
+        Self::with_edits(state, lead, &BTreeSet::new())
+    }
+
+    /// The report as `fp status` gives it to programs: what was ready stays so once the run is over, as it can go on.
+    pub fn as_if_open(mut self, state: &State) -> Self {
         let none = BTreeSet::new();
         let obstacles = state.obstacles(&none);
+        for (line, task) in self.tasks.iter_mut().zip(&state.tasks) {
+            line.ready = obstacles.of(task).is_none();
+        }
+        self.counts = TaskCounts::of_tasks(self.tasks.iter());
+        self
+    }
+
+    /// The report where the leaves `edited` differ from the approval.
+    pub(super) fn with_edits(state: &State, lead: LeadPresence, edited: &BTreeSet<TaskId>) -> Self {
+        let standing = RunStanding::of(state, lead);
+        let run = state.run.as_ref();
+        let obstacles = state.obstacles(edited);
         let tasks: Vec<TaskLine> = state
             .tasks
             .iter()
@@ -356,15 +330,14 @@ fn task_line(
         }
         _ => None,
     };
-    let drift = task
-        .drift
-        .as_ref()
-        .filter(|_| !matches!(obstacle, Some(Obstacle::Drifted { .. })));
+    let is_drifted = matches!(obstacle, Some(Obstacle::Drifted { .. }));
+    let drift = task.drift.as_ref().filter(|_| !is_drifted);
+    let is_about = |asked: &Asked| asked.question.topic.task() == Some(&task.leaf.id);
     TaskLine {
         id: task.leaf.id.clone(),
         title: task.leaf.title.clone(),
         status: task.status,
-        ready: obstacle.is_none(),
+        ready: obstacle.is_none() && !Phase::of(state).is_over(),
         halt,
         iteration: task.iteration,
         max_iterations: state.iterations_of(&task.leaf.id),
@@ -372,7 +345,7 @@ fn task_line(
         asked: state
             .questions
             .iter()
-            .filter(|asked| asked.question.topic.task() == Some(&task.leaf.id))
+            .filter(|asked| is_about(asked))
             .count(),
         owner: task.claim.as_ref().map(|c| c.owner.clone()),
         commit: task.commit.clone(),

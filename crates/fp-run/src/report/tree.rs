@@ -151,18 +151,10 @@ impl<'p> TreeReport<'p> {
 
     /// Adds the state of each leaf of `tree` in the run.
     pub fn with_run(mut self, tree: &Plan, state: &State, lead: LeadPresence) -> Self {
-        let status = StatusReport::new(state, lead);
-        let is_open = status.is_open();
-        let edited = approval::edited(state, tree);
-        let mut runs: HashMap<String, TaskLine> = HashMap::new();
-        for mut line in status.tasks {
-            line.ready &= is_open;
-            if line.ready && edited.contains(&line.id) {
-                line.ready = false;
-                line.detail = Some(EDITED.to_owned());
-            }
-            runs.insert(line.id.to_string(), line);
-        }
+        let status = StatusReport::with_edits(state, lead, &approval::edited(state, tree));
+        let lines = status.tasks.into_iter();
+        let mut runs: HashMap<String, TaskLine> =
+            lines.map(|line| (line.id.to_string(), line)).collect();
         for task in self.tasks.iter_mut().filter(|task| task.leaf) {
             task.state = runs.remove(&task.id);
         }
@@ -218,8 +210,6 @@ impl<'p> TreeReport<'p> {
         self
     }
 }
-
-const EDITED: &str = "it was edited after the approval";
 
 fn waves<'p>(found: &Schedule<'p>, builders: u32) -> Waves<'p> {
     let mut steps: Vec<&ScheduleStep<'p>> = found.order.iter().collect();

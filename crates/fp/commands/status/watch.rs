@@ -45,7 +45,7 @@ pub(crate) fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
         CommandError::failed(format!("the terminal can't be drawn on: {error}"))
             .hint("without --watch, the status is printed once")
     })?;
-    while watch.report.is_open() {
+    while !watch.report.phase.is_over() {
         let beside = Beside {
             keys: KEYS.to_owned(),
             ..Beside::default()
@@ -193,7 +193,7 @@ fn frame(
         ),
         agent_lines(state, report, beside, now, columns),
         tasks
-            .flat_map(|task| task_lines(report, task, in_columns))
+            .flat_map(|task| task_lines(task, in_columns))
             .collect(),
     ];
     let mut body: Vec<StyledLine> = Vec::new();
