@@ -1,6 +1,7 @@
 //! The clap tree: turns a command line into a call of one command. A command's help is the doc comment of its
 //! arguments.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -10,7 +11,7 @@ use fp_host::process::AGENT_ROLE;
 use fp_host::{file, fleet};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::settings::closest_name;
-use fp_run::hook::own_command::refuse_process;
+use fp_run::hook::own_command::{refuse_process, respelled};
 use fp_run::run::state::Role;
 
 use crate::commands::{self, hook};
@@ -48,8 +49,6 @@ enum Command {
     Import(import::ImportArgs),
     Interview(commands::interview::InterviewArgs),
     Validate(commands::validate::ValidateArgs),
-    Fmt(commands::fmt::FmtArgs),
-    Explain(commands::explain::ExplainArgs),
     #[command(subcommand)]
     Critique(commands::critique::CritiqueArgs),
     Show(commands::show::ShowTreeArgs),
@@ -70,40 +69,33 @@ enum Command {
     Verify(commands::verify::VerifyArgs),
     Verdict(commands::verdict::VerdictArgs),
     Answer(commands::answer::AnswerArgs),
-    Release(commands::release::ReleaseArgs),
     Retry(commands::retry::RetryArgs),
-    Fail(commands::fail::FailArgs),
-    Rollback(commands::rollback::RollbackArgs),
-    Evidence(commands::evidence::EvidenceArgs),
     Cancel(commands::cancel::CancelArgs),
     Note(commands::note::NoteArgs),
     Specs(features::specs::SpecsArgs),
     Roadmap(features::roadmap::RoadmapArgs),
     Commit(commands::commit::CommitArgs),
-    #[command(subcommand)]
+    #[command(subcommand, hide = true)]
     Comments(commands::comments::CommentsArgs),
     Linear(linear::LinearArgs),
     Status(commands::status::StatusArgs),
+    #[command(hide = true)]
     Statusline(commands::statusline::StatuslineArgs),
-    Ready(commands::ready::ReadyArgs),
     Why(commands::why::WhyArgs),
     Log(commands::log::LogArgs),
     Report(commands::report::ReportArgs),
-    Handoff(commands::handoff::HandoffArgs),
     Plans(commands::plans::PlansArgs),
     Export(export::ExportArgs),
     Share(commands::fleet::ShareArgs),
     Join(commands::fleet::JoinArgs),
-    Leave(commands::fleet::LeaveArgs),
     Fleet(commands::fleet::FleetArgs),
     Doctor(doctor::DoctorArgs),
     Config(commands::config::ConfigArgs),
+    #[command(hide = true)]
     Hook(commands::hook::HookArgs),
-    Bundle(install::BundleArgs),
     Install(install::InstallArgs),
-    Uninstall(install::UninstallArgs),
     Demo(commands::demo::DemoArgs),
-    Completions(commands::completions::CompletionsArgs),
+    #[command(hide = true)]
     Help(commands::help::HelpArgs),
 }
 
@@ -137,8 +129,6 @@ impl Command {
             Self::Import(args) => import::run(args, context),
             Self::Interview(args) => commands::interview::run(args, context),
             Self::Validate(args) => commands::validate::run(args, context),
-            Self::Fmt(args) => commands::fmt::run(args, context),
-            Self::Explain(args) => commands::explain::run(args, context),
             Self::Critique(args) => commands::critique::run(args, context),
             Self::Show(args) => commands::show::run(args, context),
             Self::Signals(args) => signals::run(args, context),
@@ -155,11 +145,7 @@ impl Command {
             Self::Verify(args) => commands::verify::run(args, context),
             Self::Verdict(args) => commands::verdict::run(args, context),
             Self::Answer(args) => commands::answer::run(args, context),
-            Self::Release(args) => commands::release::run(args, context),
             Self::Retry(args) => commands::retry::run(args, context),
-            Self::Fail(args) => commands::fail::run(args, context),
-            Self::Rollback(args) => commands::rollback::run(args, context),
-            Self::Evidence(args) => commands::evidence::run(args, context),
             Self::Cancel(args) => commands::cancel::run(args, context),
             Self::Note(args) => commands::note::run(args, context),
             Self::Specs(args) => features::specs::run(args, context),
@@ -169,31 +155,38 @@ impl Command {
             Self::Linear(args) => linear::run(args, context),
             Self::Status(args) => commands::status::run(args, context),
             Self::Statusline(args) => commands::statusline::run(args, context),
-            Self::Ready(args) => commands::ready::run(args, context),
             Self::Why(args) => commands::why::run(args, context),
             Self::Log(args) => commands::log::run(args, context),
             Self::Report(args) => commands::report::run(args, context),
-            Self::Handoff(args) => commands::handoff::run(args, context),
             Self::Plans(args) => commands::plans::run(args, context),
             Self::Export(args) => export::run(args, context),
             Self::Share(args) => commands::fleet::share(args, context),
             Self::Join(args) => commands::fleet::join(args, context),
-            Self::Leave(args) => commands::fleet::leave(args, context),
             Self::Fleet(args) => commands::fleet::list(args, context),
             Self::Doctor(args) => doctor::run(args, context),
             Self::Config(args) => commands::config::run(args, context),
             Self::Hook(args) => commands::hook::run(args, context),
-            Self::Bundle(args) => install::bundle_plugin(args, context),
-            Self::Install(args) => install::install_plugin(args, context),
-            Self::Uninstall(args) => install::uninstall_plugin(args, context),
+            Self::Install(args) => install::run(args, context),
             Self::Demo(args) => commands::demo::run(args, context),
-            Self::Completions(args) => commands::completions::run(args, context),
             Self::Help(args) => commands::help::run(args, context),
         }
     }
 }
 
 impl Cli {
+    /// Parses the command line of this process.
+    fn of_process() -> Result<Self, clap::Error> {
+        let words = std::env::args_os().map(OsString::into_string);
+        match words.collect::<Result<Vec<_>, _>>() {
+            Ok(mut words) => {
+                let arguments = words.split_off(words.len().min(1));
+                words.extend(respelled(arguments));
+                Self::try_parse_from(words)
+            }
+            Err(_) => Self::try_parse(),
+        }
+    }
+
     /// Recognises `fp hook EVENT`, which the client runs with every tool call, and `fp statusline`, which it runs
     /// with every message. Building clap's tree of commands would take as long as the hook itself.
     fn of_client() -> Option<Self> {
@@ -237,7 +230,7 @@ pub(crate) fn main() -> Exit {
         .is_some_and(|first| first == "hook");
     let cli = match Cli::of_client()
         .or_else(Cli::of_help)
-        .map_or_else(Cli::try_parse, Ok)
+        .map_or_else(Cli::of_process, Ok)
     {
         Ok(cli) => cli,
         Err(message) if is_hook && message.use_stderr() => {
@@ -294,7 +287,7 @@ fn run(cli: Cli) -> CommandResult {
         }
         fleet::pause(tries, begun.elapsed());
         // Nothing of it has happened: it decides anew, on what the faster machine did.
-        let Ok(again) = Cli::try_parse() else { break };
+        let Ok(again) = Cli::of_process() else { break };
         begun = Instant::now();
         ended = carry_out(again);
     }
@@ -364,7 +357,7 @@ fn gone_flag(message: &clap::Error) -> Option<CommandError> {
 }
 
 /// Flags of earlier versions, by command, and what to do without them.
-const GONE: [(&str, &str, &str); 9] = [
+const GONE: [(&str, &str, &str); 10] = [
     (
         "clarify",
         "--check",
@@ -379,6 +372,11 @@ const GONE: [(&str, &str, &str); 9] = [
         "commit",
         "--dry-run",
         "without --message it shows the files and commits nothing",
+    ),
+    (
+        "fmt",
+        "--diff",
+        "`fp validate --fmt --check` says whether anything would change",
     ),
     ("new", "--intent", "--mode says how much planning"),
     (
@@ -399,7 +397,7 @@ const GONE: [(&str, &str, &str); 9] = [
     (
         "rollback",
         "--dry-run",
-        "`fp evidence PLAN TASK` names the commit that would be undone",
+        "`fp why PLAN TASK --evidence` names the commit that would be undone",
     ),
     (
         "verdict",
@@ -439,7 +437,18 @@ const MEANT: &[(&[&str], &str)] = &[
         "`fp show --format html --out plan.html` writes a page",
     ),
     (&["stop", "abort", "kill"], "`fp cancel` ends the run"),
-    (&["undo", "revert"], "`fp rollback PLAN TASK` undoes a task"),
+    (
+        &["undo", "revert"],
+        "`fp retry PLAN TASK --undo` undoes a task that is done",
+    ),
+    (
+        &["fail"],
+        "`fp cancel PLAN TASK --reason TEXT` gives a task up",
+    ),
+    (
+        &["bundle"],
+        "`fp install --bundle DIR` writes the plugin to a folder",
+    ),
     (
         &["ci"],
         "docs/machines.md has a workflow of GitHub whose runners join a shared plan",
@@ -461,9 +470,7 @@ fn refuse_agent() -> Result<(), CommandError> {
         Ok("verifier") => Role::Verifier,
         _ => return Ok(()),
     };
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    match refuse_process(role, &words) {
+    match refuse_process(role, std::env::args().skip(1).collect()) {
         Some(reason) => {
             Err(CommandError::refused(reason)
                 .hint("ask the lead of the run or its user to do this"))
@@ -483,12 +490,13 @@ mod tests {
     }
 
     /// Flags that the hook leaves to the user's own rules, by command: a new flag is added to the hook's list, or here.
-    const ASKED_ABOUT: [(&str, &[&str]); 10] = [
+    const ASKED_ABOUT: [(&str, &[&str]); 11] = [
         ("approve", &["yes"]),
         ("config set", &["project", "user"]),
         ("config trust", &["yes"]),
         ("config unset", &["project", "user"]),
         ("doctor", &["client"]),
+        ("fleet", &["leave"]),
         ("new", &["import", "only", "open", "tag"]),
         ("report", &["force", "out"]),
         ("run", &["agent", "budget", "unattended", "yes"]),
@@ -496,24 +504,19 @@ mod tests {
         ("show", &["out"]),
     ];
     /// Commands that are the user's with all of their flags.
-    const OF_THE_USER: [&str; 17] = [
+    const OF_THE_USER: [&str; 12] = [
         "answer",
-        "bundle",
-        "ci",
         "commit",
-        "completions",
         "demo",
         "help",
         "hook",
         "import",
         "install",
         "join",
-        "leave",
         "plans archive",
         "plans restore",
         "share",
         "statusline",
-        "uninstall",
     ];
 
     #[test]

@@ -1,4 +1,4 @@
-//! What `fp bundle` and `fp install` make, by the client's own judgement.
+//! What `fp install` makes, by the client's own judgement.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -24,7 +24,7 @@ tests![
 
 const INSTALLED: &str = "fp@fractal-planner";
 
-/// The folder that `fp bundle` has written, once for all tests.
+/// The folder that `fp install --bundle` has written, once for all tests.
 fn bundle() -> &'static Path {
     static BUNDLE: OnceLock<PathBuf> = OnceLock::new();
     BUNDLE.get_or_init(|| {
@@ -32,7 +32,7 @@ fn bundle() -> &'static Path {
         let path = folder
             .to_str()
             .expect("the target directory has a readable name");
-        Sample::new().fp(&["bundle", "--out", path]);
+        Sample::new().fp(&["install", "--bundle", path]);
         folder
     })
 }
@@ -178,7 +178,7 @@ fn fp_installs_and_uninstalls_itself() {
     client.fp(&["install", "--client", program]);
     assert_eq!(installed(&client), [INSTALLED], "twice is as good as once");
 
-    client.fp(&["uninstall", "--client", program]);
+    client.fp(&["install", "--remove", "--client", program]);
     assert!(installed(&client).is_empty());
     assert_eq!(
         json_of(&client, &["plugin", "marketplace", "list", "--json"]),
@@ -265,7 +265,7 @@ fn options_that_the_client_keeps_are_settings() {
         told.contains(r#""origin": "plugin""#) && told.contains(r#""value": 3"#),
         "{told}"
     );
-    client.fp(&["uninstall", "--client", program]);
+    client.fp(&["install", "--remove", "--client", program]);
     assert_eq!(
         without_empty(&client.settings_text()),
         without_empty(&before)

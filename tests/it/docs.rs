@@ -107,7 +107,7 @@ const NOT_RUN: &[(&str, &str)] = &[
         "it needs Claude Code; tests/install.rs and tests/client show it",
     ),
     (
-        "cargo run --release -- uninstall\n",
+        "cargo run --release -- install --remove\n",
         "it needs Claude Code; tests/install.rs and tests/client show it",
     ),
 ];

@@ -76,7 +76,7 @@ const WITHOUT_HINT: &[(&str, &str, &str)] = &[
     ),
     ("commands/commit.rs", "&error", "added for each error"),
     (
-        "commands/explain.rs",
+        "commands/validate.rs",
         "format!(\"there is no rule",
         "the rule that was meant, or all of them",
     ),

@@ -103,13 +103,13 @@ fn a_name_that_is_none() {
     exit status: 2
     --- stderr
     error: there is no rule "zzz"
-    hint: `fp explain` lists them all
+    hint: `fp validate --explain` lists them all
     "#);
     assert_snapshot!(explain(&[""]), @r#"
     exit status: 2
     --- stderr
     error: there is no rule ""
-    hint: `fp explain` lists them all
+    hint: `fp validate --explain` lists them all
     "#);
 }
 

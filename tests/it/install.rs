@@ -121,7 +121,7 @@ fn a_bundle_is_not_written_over_a_project() {
     exit status: 2
     --- stderr
     error: . is not a bundle of fp: it has `main.rs`
-    hint: choose an empty folder, or one that `fp bundle` has written
+    hint: choose an empty folder, or one that `fp install --bundle` has written
     ");
     assert_eq!(home.names("work"), ["main.rs"]);
 }

@@ -104,11 +104,40 @@ fn a_task_is_undone_and_can_be_built_again() {
 }
 
 #[test]
+fn a_retry_undoes_what_is_done_only_when_that_is_asked_for() {
+    let environment = done();
+    assert_snapshot!(environment.fp(&["retry", PLAN, "2"]), @"
+    exit status: 1
+    --- stderr
+    error: task 2 is done, and stays so
+    hint: `fp retry sample-20261121 2 --undo` undoes it by a commit of its own
+    ");
+    assert_eq!(environment.states(), ["COMPLETED"; 3]);
+    environment.done(&["retry", PLAN, "2", "--undo"]);
+    assert_eq!(environment.states(), ["COMPLETED", "PENDING", "COMPLETED"]);
+    environment.claim("builder-1");
+    assert_eq!(
+        environment.states(),
+        ["COMPLETED", "IMPLEMENTING", "COMPLETED"]
+    );
+    assert_snapshot!(environment.fp(&["retry", PLAN, "2"]), @"
+    exit status: 0
+    --- stdout
+    Task 2 waits again
+    ");
+    assert_eq!(environment.states(), ["COMPLETED", "PENDING", "COMPLETED"]);
+    assert_snapshot!(environment.fp(&["release", PLAN, "3"]).stderr, @"
+    error: task 3 is done: only a claimed task can be released
+    hint: `fp why sample-20261121 3` says how it came to that, and what is next
+    ");
+}
+
+#[test]
 fn what_was_built_on_it_goes_first() {
     let environment = done();
-    assert_snapshot!(environment.refused_rollback("1"), @r"
+    assert_snapshot!(environment.refused_rollback("1"), @"
     error: task 1 can't be rolled back: task 2 (done) builds on it
-    hint: roll back what builds on it first: `fp rollback sample-20261121 2`
+    hint: roll back what builds on it first: `fp retry sample-20261121 2 --undo`
     ");
     environment.done(&["rollback", PLAN, "2"]);
     assert_snapshot!(environment.rollback("1", &[]), @r"
@@ -136,9 +165,9 @@ fn what_is_under_way_on_it_is_named() {
     let environment = done();
     environment.done(&["rollback", PLAN, "2"]);
     environment.claim("builder-1");
-    assert_snapshot!(environment.refused_rollback("1"), @r"
+    assert_snapshot!(environment.refused_rollback("1"), @"
     error: task 1 can't be rolled back: task 2 (building) builds on it
-    hint: wait until it is over, or take it back: `fp release sample-20261121 2`
+    hint: wait until it is over, or take it back: `fp retry sample-20261121 2`
     ");
     let (_, token) = environment.claim("builder-1").unwrap();
     environment.write("b.txt", "again\n");
@@ -159,9 +188,9 @@ fn a_running_task_that_may_change_its_files_is_waited_for() {
     environment.start(&[]);
     complete(&environment, "a.txt", "one\n");
     environment.claim("builder-1");
-    assert_snapshot!(environment.refused_rollback("1"), @r"
+    assert_snapshot!(environment.refused_rollback("1"), @"
     error: task 1 can't be rolled back: running task 2 may change a.txt, too
-    hint: wait until it is over, or take it back with `fp release`
+    hint: wait until it is over, or take it back with `fp retry`
     ");
 }
 

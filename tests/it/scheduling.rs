@@ -68,11 +68,11 @@ fn an_exclusive_file_is_held_by_whoever_may_change_it() {
     let environment = planned(&tree(&manifests), "{}");
     environment.start(&["--builders", "2"]);
     assert_eq!(first(&environment), "1");
-    assert_snapshot!(environment.fp(&["claim", PLAN, "2", "--as", "builder-2"]), @r"
+    assert_snapshot!(environment.fp(&["claim", PLAN, "2", "--as", "builder-2"]), @"
     exit status: 1
     --- stderr
     error: task 2 is not ready: running task 1 may change Cargo.lock
-    hint: `fp ready sample-20261121` says what each task waits for
+    hint: `fp status sample-20261121 --ready` says what each task waits for
     ");
 }
 

@@ -139,9 +139,9 @@ fn what_is_refused() {
     ");
     let headings = Environment::new().repo();
     headings.plan("## [1] Goal\n### [1.1] Part (Complexity: 1)\n- Files: a.txt\n");
-    assert_snapshot!(headings.refused_task(&["revise", PLAN, "1.1"], &new_leaf("1.1", "d.txt")), @r"
+    assert_snapshot!(headings.refused_task(&["revise", PLAN, "1.1"], &new_leaf("1.1", "d.txt")), @"
     error: task 1.1 is not a list item
-    hint: `fp fmt sample-20261121` writes the tree as a list
+    hint: `fp validate sample-20261121 --fmt` writes the tree as a list
     ");
     assert_snapshot!(environment.fp(&["task", "revise", PLAN, "3", "--file", "gone.md"]), @r"
     exit status: 2

@@ -235,7 +235,7 @@ fn a_log_with_other_leaves_is_not_what_was_approved() {
         environment.fp(&["next", PLAN]).stderr,
         "error: entry 1 in the log of sample-20261121 was not written by fp on this machine\n\
          hint: put its events.jsonl back as it was, or run `fp approve sample-20261121`, which keeps that log aside and \
-         begins a new one with the tree alone; of a shared plan, `fp leave` and `fp join` take it anew\n"
+         begins a new one with the tree alone; of a shared plan, `fp fleet --leave` and `fp join` take it anew\n"
     );
     environment.done(&["approve", PLAN, "--yes"]);
     environment.done(&["run", "start", PLAN, "--session", "s1"]);

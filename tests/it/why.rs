@@ -50,7 +50,7 @@ fn a_task_that_waits() {
           has task 1 built, in Claude Code; in a terminal: `fp run sample-20261121`
     ");
     environment.claim("builder-1").unwrap();
-    assert_snapshot!(why(&environment, "2"), @r"
+    assert_snapshot!(why(&environment, "2"), @"
     exit status: 0
     --- stdout
     Task 2: Write part 2
@@ -60,7 +60,7 @@ fn a_task_that_waits() {
         1  building  Write part 1: it is being built by builder-1, attempt 1 of 2
 
     What unblocks it:
-      fp release sample-20261121 1
+      fp retry sample-20261121 1
           takes task 1 back from builder-1, in case that one is gone
     ");
 }

@@ -174,20 +174,24 @@ mod tests {
         let check = |line: &str, mention: bool, expect: Option<&str>| {
             assert_eq!(mistake(line, mention).as_deref(), expect, "{line}");
         };
-        check("fp bundle --out DIR", false, None);
+        check("fp install --bundle DIR", false, None);
         check("fp --version", false, None);
-        check("fp bundle", true, None);
+        check("fp why", true, None);
         check(
-            "fp bundle",
+            "fp why",
             false,
             Some("error: the following required arguments were not provided:"),
         );
         check(
-            "fp bundle --to DIR",
+            "fp install --to DIR",
             true,
             Some("error: unexpected argument '--to' found"),
         );
         check("fp bungle", true, Some("there is no such command"));
-        check("fp bundle --out 'DIR", false, Some("a quote is not closed"));
+        check(
+            "fp install --bundle 'DIR",
+            false,
+            Some("a quote is not closed"),
+        );
     }
 }

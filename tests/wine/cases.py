@@ -501,7 +501,7 @@ def install_and_uninstall_call_the_client():
     bundle = LOCAL / "bundle"
     assert (bundle / "fp/bin/fp.exe").is_file(), list(bundle.rglob("bin/*"))
     assert "C:\\" in (client / "calls").read_text()
-    fp("uninstall")
+    fp("install", "--remove")
     assert not bundle.exists()
     shutil.rmtree(client)
 

@@ -215,7 +215,7 @@ pub fn json_text(plan: &PortablePlan) -> String {
     })
 }
 
-/// The tree as `fp fmt` writes it, with the progress of each leaf of `plan`.
+/// The tree as `fp validate --fmt` writes it, with the progress of each leaf of `plan`.
 pub fn markdown_text(plan: &PortablePlan, tree: &Plan<'_>) -> String {
     write(tree) + &work_table(plan)
 }

@@ -109,20 +109,20 @@ impl Hint for FleetError {
             Self::Refused { .. } => "ask for the right to push `refs/fp/*` and `fp/*`".into(),
             Self::Rewound { name, .. } => format!(
                 "nothing was pushed. Put back what {name} was before, from a clone that has it under \
-                 refs/fp-seen/, or `fp leave` the plan"
+                 refs/fp-seen/, or `fp fleet --leave` the plan"
             )
             .into(),
             Self::Gone { remote, .. } => format!(
                 "`git ls-remote {remote} 'refs/fp/*'` lists the shared plans; one that was deleted has to be pushed again, \
-                 from a clone that has it under refs/fp-seen/; `fp leave` ends the part of this one"
+                 from a clone that has it under refs/fp-seen/; `fp fleet --leave` ends the part of this one"
             )
             .into(),
             Self::Foreign { .. } => {
-                "somebody else pushed to it: take that commit away, and keep others from pushing there, or `fp leave` the plan"
+                "somebody else pushed to it: take that commit away, and keep others from pushing there, or `fp fleet --leave` the plan"
                     .into()
             }
             Self::Newer { .. } => "update fp: `fp --version` says what this one is".into(),
-            Self::Impostor(_) => "a copy of this clone is at work: have one of them `fp leave` the plan and join under a name of its own".into(),
+            Self::Impostor(_) => "a copy of this clone is at work: have one of them `fp fleet --leave` the plan and join under a name of its own".into(),
             Self::Secret(_) => "take it out: a command can read it from a file or a variable of each machine. Then approve the plan again".into(),
             Self::Git(error) => return error.hint(),
             Self::File(error) => return error.hint(),

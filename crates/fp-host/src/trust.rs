@@ -246,7 +246,7 @@ impl Hint for TrustError {
             Self::ForeignEntry { plan, .. } => Some(
                 format!(
                     "put its events.jsonl back as it was, or run `fp approve {plan}`, which keeps that log aside and \
-                     begins a new one with the tree alone; of a shared plan, `fp leave` and `fp join` take it anew"
+                     begins a new one with the tree alone; of a shared plan, `fp fleet --leave` and `fp join` take it anew"
                 )
                 .into(),
             ),

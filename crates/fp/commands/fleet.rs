@@ -1,4 +1,4 @@
-//! `fp share`, `fp join`, `fp leave` and `fp fleet`: a plan that several machines work on, which meet at a git remote.
+//! `fp share`, `fp join` and `fp fleet`: a plan that several machines work on, which meet at a git remote.
 
 use std::collections::BTreeMap;
 
@@ -61,18 +61,14 @@ struct RemoteArgs {
     machine: Option<MachineId>,
 }
 
-/// Stop taking part in a shared plan
-#[derive(Debug, clap::Args)]
-pub(crate) struct LeaveArgs {
-    /// The plan; defaults to the only active one.
-    plan: Option<String>,
-}
-
 /// List the machines of a shared plan, and what each one does
 #[derive(Debug, clap::Args)]
 pub(crate) struct FleetArgs {
     /// The plan; defaults to the only active one.
     plan: Option<String>,
+    /// Stop taking part in it.
+    #[arg(long)]
+    leave: bool,
 }
 
 /// Where the logs of plans are on a remote.
@@ -154,7 +150,7 @@ pub(crate) fn share(args: ShareArgs, context: &Context) -> CommandResult {
     if let Some(task) = state.running().next() {
         return Err(
             CommandError::refused(format!("task {} is under way", task.leaf.id))
-                .hint("share the plan once it has ended, or `fp release` it first"),
+                .hint("share the plan once it has ended, or take it back with `fp retry`"),
         );
     }
     let git = expect_worktrees(plan.git()?)?;
@@ -401,8 +397,7 @@ fn agree(
     Ok(Some(how))
 }
 
-pub(crate) fn leave(args: LeaveArgs, context: &Context) -> CommandResult {
-    let plan = context.open(args.plan.as_deref())?;
+fn leave(plan: &OpenPlan, context: &Context) -> CommandResult {
     let id = plan.id();
     let Some(member) = plan.store.membership()? else {
         return Err(
@@ -410,7 +405,7 @@ pub(crate) fn leave(args: LeaveArgs, context: &Context) -> CommandResult {
                 .hint("`fp fleet` shows the machines of a plan"),
         );
     };
-    let _lead = lead_lock(&plan)?;
+    let _lead = lead_lock(plan)?;
     let last = |state: &State| {
         let released = state.own_running().map(|task| Event::Released {
             task: task.leaf.id.clone(),
@@ -432,7 +427,7 @@ pub(crate) fn leave(args: LeaveArgs, context: &Context) -> CommandResult {
         }
         told => told?,
     }
-    worktree::leave(&plan, &before)?;
+    worktree::leave(plan, &before)?;
     Membership::remove(plan.folder.path())?;
     context.report(
         &json!({ "planId": id, "machine": member.machine }),
@@ -445,6 +440,9 @@ pub(crate) fn leave(args: LeaveArgs, context: &Context) -> CommandResult {
 }
 
 pub(crate) fn list(args: FleetArgs, context: &Context) -> CommandResult {
+    if args.leave {
+        return leave(&context.open(args.plan.as_deref())?, context);
+    }
     let plan = context.open_to_read(args.plan.as_deref())?;
     let id = plan.id();
     if !plan.load()?.state.is_shared() {

@@ -4,6 +4,7 @@
 use clap::{Command, CommandFactory as _};
 use fp_plan::settings::closest_name;
 use fp_plan::text::wrapped;
+use fp_run::hook::own_command::respelled;
 use serde_json::json;
 
 use crate::cli::Cli;
@@ -24,37 +25,15 @@ pub(crate) struct HelpArgs {
 
 /// The commands for people, by what they are for.
 const GROUPS: [(&str, &[&str]); 6] = [
-    (
-        "Look",
-        &["status", "ready", "show", "log", "why", "report", "plans"],
-    ),
+    ("Look", &["status", "show", "log", "why", "report", "plans"]),
     (
         "Steer",
-        &[
-            "run", "approve", "answer", "retry", "cancel", "rollback", "task",
-        ],
+        &["run", "approve", "answer", "retry", "cancel", "task"],
     ),
-    (
-        "Write",
-        &["new", "import", "export", "validate", "fmt", "explain"],
-    ),
-    (
-        "Project",
-        &["config", "specs", "roadmap", "commit", "comments"],
-    ),
-    ("Machines", &["share", "join", "leave", "fleet"]),
-    (
-        "Set up",
-        &[
-            "install",
-            "update",
-            "uninstall",
-            "doctor",
-            "demo",
-            "completions",
-            "help",
-        ],
-    ),
+    ("Write", &["new", "import", "export", "validate"]),
+    ("Project", &["config", "specs", "roadmap", "commit"]),
+    ("Machines", &["share", "join", "fleet"]),
+    ("Set up", &["install", "doctor", "demo"]),
 ];
 /// The name of the others.
 pub(crate) const AGENTS: &str = "For agents and scripts";
@@ -131,11 +110,12 @@ pub(crate) fn groups_of(tree: &Command) -> Vec<(&'static str, Vec<&Command>)> {
             .iter()
             .any(|(_, all)| all.contains(&command.get_name()))
     };
+    let others = tree
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set());
     groups.push((
         AGENTS,
-        tree.get_subcommands()
-            .filter(|command| !is_for_people(command))
-            .collect(),
+        others.filter(|command| !is_for_people(command)).collect(),
     ));
     groups.retain(|(_, commands)| !commands.is_empty());
     groups
@@ -182,12 +162,14 @@ fn list((name, commands): &(&str, Vec<&Command>)) -> String {
 
 /// The `--help` of the command that `words` name.
 fn command(tree: &Command, words: &[String]) -> Option<String> {
+    let words = respelled(words.to_vec());
+    let words = words.iter().filter(|word| !word.starts_with('-'));
     words
-        .iter()
+        .clone()
         .try_fold(tree, |found, word| found.find_subcommand(word))?;
     let line = ["fp"]
         .into_iter()
-        .chain(words.iter().map(String::as_str))
+        .chain(words.map(String::as_str))
         .chain(["--help"]);
     Cli::command()
         .try_get_matches_from(line)

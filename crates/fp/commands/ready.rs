@@ -1,5 +1,6 @@
-//! `fp ready`: lists the tasks that can be claimed, and the reason for each that can't.
+//! `fp status --ready`: lists the tasks that can be claimed, and the reason for each that can't.
 
+use fp_host::plan::OpenPlan;
 use fp_plan::plan::id::PlanId;
 use fp_plan::plan::parse;
 use fp_plan::text::fitted;
@@ -18,13 +19,6 @@ use crate::theme::{Look, StyledLine};
 /// Most columns of an id, and the columns of the widest state.
 const ID: usize = 20;
 const STATE: usize = 7;
-
-/// List the tasks that can be claimed now, and why the others can't
-#[derive(Debug, clap::Args)]
-pub(crate) struct ReadyArgs {
-    /// The plan; defaults to the only active one.
-    plan: Option<String>,
-}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -47,13 +41,12 @@ struct ReadyLine {
     detail: Option<String>,
 }
 
-pub(crate) fn run(args: ReadyArgs, context: &Context) -> CommandResult {
-    let plan = context.open_to_read(args.plan.as_deref())?;
-    let state = &context.state(&plan)?;
+pub(super) fn show_ready(plan: &OpenPlan, context: &Context) -> CommandResult {
+    let state = &context.state(plan)?;
     let report = if state.approval.is_none() {
         unapproved(state, &PlanSource::open(context, Some(plan.id().as_str()))?)?
     } else {
-        let edited = context.tree(&plan)?.edited(state);
+        let edited = context.tree(plan)?.edited(state);
         let (bar, obstacles) = (state.bar(), state.obstacles(&edited));
         let line = |task| ready_line(state, task, obstacles.of(task).or_else(|| bar.clone()));
         let tasks = state.tasks.iter().map(line).collect();

@@ -8,6 +8,7 @@ use fp_host::plan::OpenPlan;
 use fp_host::store::Past;
 use fp_plan::plan::{Plan, parse};
 use fp_run::interview::Interview;
+use fp_run::report::handoff::HandoffReport;
 use fp_run::report::requirements::RequirementLine;
 use fp_run::report::results::results_page;
 use fp_run::report::run_page::RunPage;
@@ -45,12 +46,18 @@ pub(crate) struct ReportArgs {
     /// Replace whatever file is there.
     #[arg(long, requires = "out")]
     force: bool,
+    /// Write handoff.md instead: what someone else needs to continue the plan.
+    #[arg(long, conflicts_with_all = ["markdown", "out", "watch"])]
+    handoff: bool,
 }
 
 pub(crate) fn run(args: ReportArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_read(args.plan.as_deref())?;
     if args.watch {
         return watch(&plan, args, context);
+    }
+    if args.handoff {
+        return write_handoff(&plan, context);
     }
     let lead = plan.look_at_lead();
     let past = plan.store.past()?;
@@ -188,4 +195,49 @@ fn write(context: &Context, path: &Path, page: &str, force: bool) -> Result<(), 
         context.shown(path)
     ))
     .hint("name another file, or add --force to replace it"))
+}
+
+/// Files of a plan that are worth reading.
+const WORTH_READING: [&str; 7] = [
+    "interview.md",
+    "research.md",
+    "critique.md",
+    "tasks.md",
+    "plan.md",
+    "notepad.md",
+    "evidence",
+];
+
+/// Writes the page for whoever continues `plan`.
+fn write_handoff(plan: &OpenPlan, context: &Context) -> CommandResult {
+    let lead = plan.look_at_lead();
+    let past = plan.store.past()?;
+    context.notices(&past.notices);
+    let interview = interview_at(&plan.folder.file("interview.json")).unwrap_or_else(|error| {
+        context.printer.note(&format!(
+            "note: what the interview found is left out: {}",
+            error.message
+        ));
+        None
+    });
+    let read = WORTH_READING
+        .iter()
+        .filter(|name| plan.folder.file(name).exists());
+    let read = read.map(|name| (*name).to_owned()).collect();
+    let report = HandoffReport::new(
+        &past.state,
+        &past.entries,
+        lead.presence(&past.state),
+        plan.goal(),
+        interview.as_ref(),
+        read,
+    );
+    let text = report.to_markdown();
+    let path = plan.folder.file("handoff.md");
+    file::atomic_write(&path, text.as_bytes())?;
+    context.report(&report, &text)?;
+    context
+        .printer
+        .note(&format!("note: written to {}", context.shown(&path)));
+    Ok(Exit::Done)
 }

@@ -22,6 +22,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 pub(crate) use self::watch::{Beside, RunWatch, watch_plan};
 use super::fleet::short_time;
+use super::ready::show_ready;
 use crate::context::Context;
 use crate::error::CommandResult;
 use crate::printer::{WIDTH, columns, cut_columns};
@@ -49,10 +50,16 @@ pub(crate) struct StatusArgs {
     /// Show every task, in the order of the tree.
     #[arg(long, short)]
     all: bool,
+    /// Show which tasks can be claimed now, and why the others can't; exit status 3 says that none can.
+    #[arg(long, conflicts_with_all = ["watch", "all"])]
+    ready: bool,
 }
 
 pub(crate) fn run(args: StatusArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_read(args.plan.as_deref())?;
+    if args.ready {
+        return show_ready(&plan, context);
+    }
     if args.watch {
         if !context.is_json() && Screen::is_there(context.env("TERM").as_deref()) {
             return watch_plan(&plan, context);

@@ -183,7 +183,7 @@ fn refused(error: &NotPlaced, source: &PlanSource) -> CommandError {
             refused.hint(format!("`fp show {}` shows the tree", source.argument()))
         }
         NotPlaced::NotInAList(_) => refused.hint(format!(
-            "`fp fmt {}` writes the tree as a list",
+            "`fp validate {} --fmt` writes the tree as a list",
             source.argument()
         )),
         NotPlaced::NotALeaf | NotPlaced::OtherId { .. } => {

@@ -6,13 +6,15 @@ use std::ops::Range;
 use fp_host::plan::OpenPlan;
 use fp_host::store::StoreError;
 use fp_plan::diagnostic::{Diagnostic, Severity};
-use fp_plan::plan::{Lines, Plan, parse};
-use fp_plan::rules::{RuleFacts, check, fix};
-use fp_plan::text::{counted, fitted, visible, visible_line};
+use fp_plan::plan::{FormatError, Lines, Plan, format, parse};
+use fp_plan::rules::{RULES, Rule, RuleFacts, check, fix, rule};
+use fp_plan::settings::closest_name;
+use fp_plan::text::{counted, fitted, visible, visible_line, wrapped};
 use fp_run::report::validation::{Gate, GateVerdict, ValidationReport};
 use fp_run::run::approval;
 use fp_run::run::planning::{PASSES, Planning, Seen};
 use serde::Serialize;
+use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
@@ -48,6 +50,16 @@ pub(crate) struct ValidateArgs {
     /// Show every finding, however many there are; else the first 50.
     #[arg(long)]
     all: bool,
+    /// Write the tree in its canonical form instead.
+    #[arg(long, conflicts_with_all = ["strict", "max_complexity", "fix", "gate", "all"])]
+    fmt: bool,
+    /// With --fmt: write nothing; end with status 1 if something would change.
+    #[arg(long, requires = "fmt")]
+    check: bool,
+    /// Explain a rule instead; without RULE, list them all.
+    #[arg(long, value_name = "RULE", num_args = 0..=1)]
+    #[arg(conflicts_with_all = ["plan", "strict", "max_complexity", "fix", "gate", "all", "fmt"])]
+    explain: Option<Option<String>>,
 }
 
 /// A tree and its findings.
@@ -59,6 +71,12 @@ struct Checked<'t> {
 }
 
 pub(crate) fn run(args: ValidateArgs, context: &Context) -> CommandResult {
+    if let Some(rule) = &args.explain {
+        return explain_rule(rule.as_deref(), context);
+    }
+    if args.fmt {
+        return format_tree(&args, context);
+    }
     let source = PlanSource::open_to_read(context, args.plan.as_deref())?;
     let text = source.text()?;
     let checked = Checked::read(&source, &text, args.max_complexity)?;
@@ -463,6 +481,111 @@ fn excerpt(line: &str, span: Range<usize>, room: usize) -> Excerpt {
         before,
         marked,
     }
+}
+
+/// Prints the documentation of the rule `id`, or a list of all rules.
+fn explain_rule(id: Option<&str>, context: &Context) -> CommandResult {
+    let Some(id) = id else {
+        let list: String = RULES
+            .iter()
+            .map(|rule| rule_title(rule) + "\n" + &paragraph(rule.finds, "    "))
+            .collect();
+        return context.report(&json!({ "rules": RULES }), &list);
+    };
+    match rule(id) {
+        Some(rule) => context.report(&json!(rule), &rule_page(rule)),
+        None => Err(unknown_rule(id)),
+    }
+}
+
+fn unknown_rule(id: &str) -> CommandError {
+    let error = CommandError::failed(format!("there is no rule {id:?}"));
+    let wanted = id.trim().to_lowercase().replace(['_', ' '], "-");
+    match closest_name(&wanted, RULES.iter().map(|rule| rule.id.to_owned())) {
+        Some(meant) => error.hint(format!("did you mean `{meant}`?")),
+        None => error.hint("`fp validate --explain` lists them all"),
+    }
+}
+
+/// The whole documentation of a rule.
+fn rule_page(rule: &Rule) -> String {
+    let mut text = format!("{}\n\n", rule_title(rule));
+    text.push_str(&paragraph(&format!("{}.", rule.finds), ""));
+    text.push('\n');
+    text.push_str(&paragraph(rule.why, ""));
+    for (title, tree) in [("Bad", rule.bad), ("Good", rule.good)] {
+        text.push_str(&format!("\n{title}:\n\n"));
+        for line in tree.lines() {
+            text.push_str(format!("    {line}").trim_end());
+            text.push('\n');
+        }
+    }
+    text.push('\n');
+    let remedy = match rule.fix {
+        Some(fix) => format!("`fp validate --fix`: {fix}"),
+        None => "`fp validate --fix` leaves it to you.".to_owned(),
+    };
+    text + &paragraph(&remedy, "")
+}
+
+fn rule_title(rule: &Rule) -> String {
+    format!("{} ({})", rule.id, rule.severity.into_str())
+}
+
+/// `text` in lines of at most [`WIDTH`] columns, each preceded by `indent`.
+fn paragraph(text: &str, indent: &str) -> String {
+    wrapped(text, WIDTH - indent.len())
+        .iter()
+        .map(|line| format!("{indent}{line}\n"))
+        .collect()
+}
+
+/// Writes the tree in its canonical form.
+fn format_tree(args: &ValidateArgs, context: &Context) -> CommandResult {
+    let source = PlanSource::open(context, args.plan.as_deref())?;
+    let text = source.text()?;
+    let formatted = format(&text).map_err(|error| not_formatted(&source, &error))?;
+    let changed = formatted != text;
+    let written = changed && !args.check;
+    if written {
+        source.write(&formatted)?;
+    }
+    match context.is_json() {
+        true => context
+            .printer
+            .json(&json!({ "changed": changed, "written": written }))?,
+        false => context.printer.note(&format!(
+            "note: {} {}",
+            source.name,
+            format_outcome(changed, written)
+        )),
+    }
+    Ok(if changed && !written {
+        Exit::Findings
+    } else {
+        Exit::Done
+    })
+}
+
+fn format_outcome(changed: bool, written: bool) -> &'static str {
+    match (changed, written) {
+        (_, true) => "is in canonical form now",
+        (true, false) => "is not in canonical form",
+        (false, false) => "is in canonical form",
+    }
+}
+
+fn not_formatted(source: &PlanSource, error: &FormatError) -> CommandError {
+    let hint = match error {
+        FormatError::NoTask => "name a task tree: `fp plans` lists the plans".to_owned(),
+        FormatError::Unreadable(_) => {
+            format!("`fp validate {}` shows what is wrong", source.argument())
+        }
+        FormatError::Changed(_) => {
+            "rewrite that part: the canonical form can't express it".to_owned()
+        }
+    };
+    CommandError::refused(format!("{} is unchanged: {error}", source.name)).hint(hint)
 }
 
 #[cfg(test)]

@@ -1,13 +1,19 @@
-//! `fp why`: explains a task's state and what unblocks it.
+//! `fp why`: explains a task's state, what unblocks it, and what the last verdict on it rests on.
 
+use fp_host::plan::OpenPlan;
+use fp_host::run::evidence;
 use fp_plan::plan::id::TaskId;
 use fp_plan::text::{visible_line, wrapped_within};
+use fp_run::report::evidence::evidence_head;
 use fp_run::report::status::state_word;
 use fp_run::report::why::{WhyLink, WhyReport};
+use fp_run::run::Refusal;
+use fp_run::run::state::TaskState;
+use serde_json::json;
 
 use super::log::LogText;
 use crate::context::Context;
-use crate::error::CommandResult;
+use crate::error::{CommandError, CommandResult};
 use crate::printer::columns;
 use crate::theme::{Look, StyledLine};
 
@@ -24,10 +30,16 @@ pub(crate) struct WhyArgs {
     plan: Option<String>,
     /// The task.
     task: TaskId,
+    /// Show the evidence for the last verdict on it.
+    #[arg(long)]
+    evidence: bool,
 }
 
 pub(crate) fn run(args: WhyArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_read(args.plan.as_deref())?;
+    if args.evidence {
+        return show_evidence(&plan, &args.task, context);
+    }
     let lead = plan.look_at_lead();
     let past = plan.store.past()?;
     context.notices(&past.notices);
@@ -58,7 +70,10 @@ fn why_text(report: &WhyReport) -> String {
         .iter()
         .for_each(|link| text.push_str(&link_lines(link)));
     if report.more > 0 {
-        text.push_str(&format!("  (and {} more: fp ready {plan})\n", report.more));
+        text.push_str(&format!(
+            "  (and {} more: fp status {plan} --ready)\n",
+            report.more
+        ));
     }
     if !report.events.is_empty() {
         text.push_str("\nHistory:\n");
@@ -103,4 +118,52 @@ fn link_lines(link: &WhyLink) -> String {
         format!("{}{line}\n", if number == 0 { &head } else { &below })
     };
     lines.iter().enumerate().map(line).collect()
+}
+
+/// Prints what the last verdict on task `id` rests on.
+fn show_evidence(plan: &OpenPlan, id: &TaskId, context: &Context) -> CommandResult {
+    let state = context.state(plan)?;
+    if state.approval.is_none() {
+        return Err(Refusal::NotApproved.into());
+    }
+    let task = state.expect_task(id)?;
+    if let Some(text) = evidence::read(plan, id)? {
+        context.notices(disagreement(&text, task).as_slice());
+        return context.report(
+            &json!({ "task": id, "file": evidence::evidence_file(id), "text": text }),
+            &text,
+        );
+    }
+    let (why, hint) = if task.imported {
+        (
+            "it was done before the plan was imported".to_owned(),
+            format!(
+                "`fp retry {} {id}` has it done again, and verified",
+                plan.id()
+            ),
+        )
+    } else {
+        (
+            format!(
+                "it is {}, and no verdict has been recorded",
+                task.status.into_str()
+            ),
+            format!("`fp status {}` shows where each task is", plan.id()),
+        )
+    };
+    Err(CommandError::refused(format!("task {id} has no evidence: {why}")).hint(hint))
+}
+
+/// The contradiction between the file and the log, if any; only the log counts.
+fn disagreement(text: &str, task: &TaskState) -> Option<String> {
+    let told = match &task.verdict {
+        None if task.imported => "the verdict was given before the plan was imported",
+        None => "the file is older than the last attempt at the task",
+        Some(verdict) if text.starts_with(&evidence_head(&task.leaf.id, verdict.pass)) => {
+            return None;
+        }
+        Some(verdict) if verdict.pass => "the file was edited: by the log the task passed",
+        Some(_) => "the file was edited: by the log the task did not pass",
+    };
+    Some(told.to_owned())
 }

@@ -18,7 +18,7 @@ fn played(request: &Request, skill: &Skill) -> Result<Next, Next> {
             walk.run(&format!(
                 "fp note {arguments} add 'GOTCHA: the greeting is in capitals'"
             ))?;
-            walk.run(&format!("fp handoff {arguments}"))?
+            walk.run(&format!("fp report --handoff {arguments}"))?
         }
         "retry" => {
             walk.run(&format!("fp why {arguments}"))?;

@@ -361,11 +361,11 @@ fn exit_codes_tell_refused_from_nothing_ready() {
     error: nothing is ready: 0 of 3 tasks are over; under way: 1 (building, builder-1)
     hint: end your turn: you are told when there is something
     ");
-    assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-2", "2"]), @r"
+    assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-2", "2"]), @"
     exit status: 1
     --- stderr
     error: task 2 is not ready: it waits for 1
-    hint: `fp ready sample-20261121` says what each task waits for
+    hint: `fp status sample-20261121 --ready` says what each task waits for
     ");
     assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-2", "9"]), @r"
     exit status: 1
@@ -403,11 +403,11 @@ fn exit_codes_tell_refused_from_nothing_ready() {
     error: task 2 is waiting: only a claimed task can be released
     hint: `fp why sample-20261121 2` says how it came to that, and what is next
     ");
-    assert_snapshot!(environment.fp(&["retry", PLAN, "1"]), @r"
+    assert_snapshot!(environment.fp(&["retry", PLAN, "2"]), @r"
     exit status: 1
     --- stderr
-    error: task 1 is building: only a failed task can be retried
-    hint: `fp why sample-20261121 1` says how it came to that, and what is next
+    error: task 2 is waiting: only a failed task can be retried
+    hint: `fp why sample-20261121 2` says how it came to that, and what is next
     ");
     assert_snapshot!(environment.fp(&["answer", PLAN, "q1", "--option", "Retry"]), @r#"
     exit status: 1
@@ -512,11 +512,11 @@ fn tasks_of_one_file_wait_for_each_other() {
        The same for one that is not running at all.
     ");
     environment.claim("builder-1");
-    assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-2", "2"]), @r"
+    assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-2", "2"]), @"
     exit status: 1
     --- stderr
     error: task 2 is not ready: running task 1 may change src/b.txt
-    hint: `fp ready sample-20261121` says what each task waits for
+    hint: `fp status sample-20261121 --ready` says what each task waits for
     ");
     assert_eq!(environment.claim("builder-2").unwrap().0, "3");
     assert_snapshot!(environment.fp(&["status", PLAN]).masked(), @r"

@@ -244,7 +244,7 @@ fn control_characters_are_made_visible() {
     .fractal-planner/plans/sample-20261121/tasks.md:18:5: warning[unknown-field]: `Ownér` is not a field of a task
     18 |   - Ownér: ␛]0;owned␇␛[2J�31m�␈
        |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^
-      hint: `fp explain unknown-field` lists the fields; what is no field needs no colon
+      hint: `fp validate --explain unknown-field` lists the fields; what is no field needs no colon
 
     .fractal-planner/plans/sample-20261121/tasks.md:22:19: error[unknown-dependency]: there is no task `␛]0`
     22 |   - Dependencies: ␛]0;owned␇␛[2J�31m�␈9

@@ -52,7 +52,7 @@ mod prelude {
     pub(super) use crate::plan::task::{Task, TaskIndex};
 }
 
-/// A rule, with its documentation for `fp explain`.
+/// A rule, with its documentation for `fp validate --explain`.
 #[derive(Debug, Serialize)]
 pub struct Rule {
     /// Such as `duplicate-id`.

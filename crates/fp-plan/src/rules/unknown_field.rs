@@ -48,7 +48,7 @@ fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>
             .find(|(name, _)| name.eq_ignore_ascii_case(label));
         let hint = match other {
             Some((_, field)) => format!("did you mean `{}`?", field.label()),
-            None => "`fp explain unknown-field` lists the fields; what is no field needs no colon"
+            None => "`fp validate --explain unknown-field` lists the fields; what is no field needs no colon"
                 .to_owned(),
         };
         sink.report(

@@ -71,8 +71,6 @@ const ALLOWED: [(&[Caller], &str); 6] = [
         config schema
         config show --origin
         doctor
-        evidence
-        explain
         export --to=
         fleet
         log -f --follow --task= -v --verbose
@@ -80,7 +78,6 @@ const ALLOWED: [(&[Caller], &str); 6] = [
         note * list --for=
         note * promote --spec=
         plans . --all --archived
-        ready
         report --markdown --watch
         roadmap check
         roadmap next
@@ -90,7 +87,7 @@ const ALLOWED: [(&[Caller], &str); 6] = [
         specs list --strict
         status -a --all --ready -w --watch
         validate --all --explain= --fix --gate --max-complexity= --strict
-        why
+        why --evidence
         ",
     ),
     (
@@ -114,11 +111,11 @@ const ALLOWED: [(&[Caller], &str); 6] = [
         "
         critique record --fail= --pass= --warn=
         critique show
-        fmt --check --diff
         interview --alternative= --approach= --assume= --by= --decision= --exclude= --include= --objective= --open= --requirement= --seen= --tests= --withdraw=
         plan --order= --parallel=
         schedule --order= --parallel=
         signals
+        validate --check --fmt
         ",
     ),
     (&[Caller::Lead, Caller::Tracker], "linear"),
@@ -126,20 +123,16 @@ const ALLOWED: [(&[Caller], &str); 6] = [
         &[Caller::Lead],
         "
         approve
-        cancel
+        cancel --reason=
         doctor --fix
-        fail --reason=
-        handoff
         new --auto --from-prompt --intent= --layer= --max-complexity= --mode= --plan-only --research-only --roadmap=
         next --ended=
         note * promote --spec= --yes
         plans archive
         plans restore
-        release
         report --handoff
-        retry
+        retry --release --undo
         roadmap new
-        rollback
         run --allow-dirty --ask -j= --builders= --max-iterations= --no-commit
         start --allow-dirty --attended --builders= --here --max-iterations= --no-commit --session=
         task --after= --before= --file= --under=
@@ -148,8 +141,65 @@ const ALLOWED: [(&[Caller], &str); 6] = [
 ];
 /// Flags of every command. `-C` is none of them: another folder may be another repository.
 const ANYWHERE: [&str; 6] = ["--format=", "--help", "-h", "--json", "-q", "--quiet"];
-/// The user's words and the user's agreement. Hooks record an answer where it is given, so no agent has to repeat it.
-const OF_THE_USER: [&str; 4] = ["answer", "join", "leave", "share"];
+/// The user's words and the user's agreement, some with the flag that makes it that. Hooks record an answer where it is
+/// given, so no agent has to repeat it.
+const OF_THE_USER: [(&str, Option<&str>); 4] = [
+    ("answer", None),
+    ("fleet", Some("--leave")),
+    ("join", None),
+    ("share", None),
+];
+
+/// A command of version 0.2 that is a part of another one now.
+struct FoldedCommand {
+    old: &'static str,
+    new: &'static [&'static str],
+    /// A flag without which it is no call, and its new name.
+    needs: Option<(&'static str, &'static str)>,
+}
+
+const fn folded(
+    old: &'static str,
+    new: &'static [&'static str],
+    needs: Option<(&'static str, &'static str)>,
+) -> FoldedCommand {
+    FoldedCommand { old, new, needs }
+}
+
+const FOLDED: [FoldedCommand; 12] = [
+    folded("bundle", &["install"], Some(("--out", "--bundle"))),
+    folded("completions", &["install", "--completions"], None),
+    folded("evidence", &["why", "--evidence"], None),
+    folded("explain", &["validate", "--explain"], None),
+    folded("fail", &["cancel"], Some(("--reason", "--reason"))),
+    folded("fmt", &["validate", "--fmt"], None),
+    folded("handoff", &["report", "--handoff"], None),
+    folded("leave", &["fleet", "--leave"], None),
+    folded("ready", &["status", "--ready"], None),
+    folded("release", &["retry", "--release"], None),
+    folded("rollback", &["retry", "--undo"], None),
+    folded("uninstall", &["install", "--remove"], None),
+];
+
+/// `arguments`, those of a call, with a command of version 0.2 spelled as it is now.
+pub fn respelled(mut arguments: Vec<String>) -> Vec<String> {
+    let Some(at) = subcommand_at(&arguments) else {
+        return arguments;
+    };
+    let Some(folded) = FOLDED.iter().find(|folded| folded.old == arguments[at]) else {
+        return arguments;
+    };
+    if let Some((old, new)) = folded.needs {
+        let is_needed = |word: &&mut String| word.split('=').next() == Some(old);
+        match arguments.iter_mut().find(is_needed) {
+            Some(word) => word.replace_range(..old.len(), new),
+            None => return arguments,
+        }
+    }
+    let new = folded.new.iter().map(|word| (*word).to_owned());
+    arguments.splice(at..=at, new);
+    arguments
+}
 
 /// The lines of [`ALLOWED`], each with its callers.
 fn allowed_calls() -> impl Iterator<Item = (&'static [Caller], &'static str)> {
@@ -160,17 +210,17 @@ fn allowed_calls() -> impl Iterator<Item = (&'static [Caller], &'static str)> {
 }
 
 /// True if `allowed`, a line of [`ALLOWED`], covers a call with these `arguments`.
-fn covers_call(allowed: &str, arguments: &[&str]) -> bool {
+fn covers_call(allowed: &str, arguments: &[String]) -> bool {
     let (flags, wanted): (Vec<&str>, Vec<&str>) = allowed
         .split(' ')
         .chain(ANYWHERE)
         .partition(|word| word.starts_with('-'));
-    if arguments.first() != wanted.first() {
+    if arguments.first().map(String::as_str) != wanted.first().copied() {
         return false;
     }
     let mut named = Vec::new();
-    let mut arguments = arguments.iter();
-    while let Some(&word) = arguments.next() {
+    let mut arguments = arguments.iter().map(String::as_str);
+    while let Some(word) = arguments.next() {
         if word == "--" {
             named.extend(arguments.by_ref());
         } else if !word.starts_with('-') {
@@ -235,63 +285,54 @@ pub enum LineJudgement {
 /// redirection, pipe or background, are its own.
 pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
     let is_own = |call: &Vec<String>| call.first().is_some_and(|program| program == "fp");
-    let calls = shell_calls(line, false).filter(|calls| calls.iter().all(is_own));
-    let subcommands = match &calls {
-        Some(calls) => subcommands_of(calls),
+    let own = shell_calls(line, false).filter(|calls| calls.iter().all(is_own));
+    let called = match &own {
+        Some(calls) => calls.iter().map(|call| arguments_of(call)).collect(),
         None => {
             let text = without_quoted_document(line);
-            called_subcommands(&text).unwrap_or_else(|| named_subcommands(&text))
+            calls_among(&text).unwrap_or_else(|| calls_named_in(&text))
         }
     };
-    let refused = subcommands
+    let refused = called
         .iter()
-        .find_map(|subcommand| not_of(caller, subcommand));
-    match (refused, calls) {
+        .find_map(|arguments| not_of(caller, arguments));
+    match (refused, own) {
         (Some(reason), _) => LineJudgement::NotYours(reason),
-        (None, Some(calls))
-            if calls
-                .iter()
-                .all(|call| is_harmless(&arguments_of(call), caller)) =>
-        {
+        (None, Some(calls)) if called.iter().all(|call| is_harmless(call, caller)) => {
             LineJudgement::Own(calls)
         }
         _ => LineJudgement::Unknown,
     }
 }
 
-fn subcommands_of(calls: &[Vec<String>]) -> Vec<String> {
-    let subcommand = |call: &Vec<String>| Some(subcommand_of(&arguments_of(call))?.to_owned());
-    calls.iter().filter_map(subcommand).collect()
+/// The words of `call` behind its program, spelled as they are now.
+fn arguments_of(call: &[String]) -> Vec<String> {
+    respelled(call.iter().skip(1).cloned().collect())
 }
 
-/// The words of `call` behind its program.
-fn arguments_of(call: &[String]) -> Vec<&str> {
-    call.iter().skip(1).map(String::as_str).collect()
-}
-
-/// The subcommands of this program that `line` calls. Where a program for texts only gets told of them, they are no
+/// The arguments of each call of this program in `line`. Where a program for texts only gets told of them, they are no
 /// calls. `None` if the line can't be read, or has another program.
-fn called_subcommands(line: &str) -> Option<Vec<String>> {
+fn calls_among(line: &str) -> Option<Vec<Vec<String>>> {
     let mut calls = shell_calls(line, true)?;
     let is_ours = |call: &Vec<String>| call.first().is_some_and(|word| is_this_program(word));
-    let only_reads = |call: &Vec<String>| match call.first() {
-        Some(program) => is_ours(call) || only_reads_words(program, &arguments_of(call)),
+    let only_reads = |call: &Vec<String>| match call.split_first() {
+        Some((program, words)) => is_ours(call) || only_reads_words(program, words),
         None => true,
     };
     let is_readable = calls.iter().all(only_reads);
     calls.retain(is_ours);
-    is_readable.then(|| subcommands_of(&calls))
+    is_readable.then(|| calls.iter().map(|call| arguments_of(call)).collect())
 }
 
 /// True if `program` runs nothing that its arguments `words` or its input say.
-fn only_reads_words(program: &str, words: &[&str]) -> bool {
-    let is_running_flag = |word: &&str| {
+fn only_reads_words(program: &str, words: &[String]) -> bool {
+    let is_running_flag = |word: &String| {
         let flag = word.split('=').next().unwrap_or_default();
         RUNNING_FLAGS.contains(&flag) || word.starts_with("-O")
     };
     let reads = match program {
         "sed" => words.iter().all(|word| only_edits(word)),
-        "git" => words.first().is_some_and(|word| OF_GIT.contains(word)),
+        "git" => words.first().is_some_and(|word| OF_GIT.contains(&&**word)),
         _ => OF_TEXT.contains(&program),
     };
     reads && !words.iter().any(is_running_flag)
@@ -333,22 +374,23 @@ fn without_quoted_document(line: &str) -> String {
 
 /// The reason why a call with these `arguments` is not for an agent that plays `role` as a process, whose program may have
 /// no hooks.
-pub fn refuse_process(role: Role, arguments: &[&str]) -> Option<String> {
+pub fn refuse_process(role: Role, arguments: Vec<String>) -> Option<String> {
     let caller = match role {
         Role::Builder => Caller::Builder,
         Role::Verifier => Caller::Verifier,
     };
     // The client calls it for its agents.
-    if arguments.first() == Some(&"hook") {
+    if arguments.first().is_some_and(|word| word == "hook") {
         return None;
     }
-    let subcommand = subcommand_of(arguments)?;
-    let is_refused = !is_harmless(arguments, caller);
+    let arguments = respelled(arguments);
+    let subcommand = &arguments[subcommand_at(&arguments)?];
+    let is_refused = !is_harmless(&arguments, caller);
     let of_others = || {
         let whose = caller.name();
         is_refused.then(|| format!("this call of `fp {subcommand}` is not for {whose}"))
     };
-    not_of(caller, subcommand).or_else(of_others)
+    not_of(caller, &arguments).or_else(of_others)
 }
 
 /// Splits `cd FOLDER && REST`, where the folder is an absolute path that a shell leaves as it is.
@@ -366,67 +408,88 @@ pub fn behind_cd(line: &str) -> Option<(&str, &str)> {
     (folder.starts_with('/') && folder.chars().all(is_meant)).then_some((folder, rest))
 }
 
-/// The subcommands that any part of `text`, its quotes taken away, names behind this program.
-fn named_subcommands(text: &str) -> Vec<String> {
+/// The arguments behind this program wherever `text`, its quotes taken away, names it.
+fn calls_named_in(text: &str) -> Vec<Vec<String>> {
     let bare = text.replace(['\'', '"', '\\'], "");
-    let words: Vec<&str> = bare
-        .split(|c: char| c.is_whitespace() || ";&|()`$<>{}=!".contains(c))
-        .filter(|word| !word.is_empty())
-        .collect();
-    let starts = words
-        .iter()
-        .enumerate()
-        .filter(|(_, word)| is_this_program(word) || word.starts_with('-') && word.ends_with("fp"))
-        .map(|(at, _)| at + 1);
-    starts
-        .filter_map(|start| subcommand_of(&words[start..]).map(str::to_owned))
-        .collect()
+    let is_start =
+        |word: &str| is_this_program(word) || word.starts_with('-') && word.ends_with("fp");
+    let mut calls = Vec::new();
+    for part in bare.split([';', '&', '|']) {
+        let words = part.split(|c: char| c.is_whitespace() || "()`$<>{}=!".contains(c));
+        let words = words.filter(|word| !word.is_empty()).map(str::to_owned);
+        let words: Vec<String> = words.collect();
+        let starts = (0..words.len()).filter(|at| is_start(&words[*at]));
+        calls.extend(starts.map(|at| arguments_of(&words[at..])));
+    }
+    calls
 }
 
 fn is_this_program(word: &str) -> bool {
     matches!(word.rsplit(['/', '\\']).next(), Some("fp" | "fp.exe"))
 }
 
-/// The subcommand in `words`, the arguments of a call.
-fn subcommand_of<'w>(words: &[&'w str]) -> Option<&'w str> {
+/// The position of the subcommand in `arguments`.
+fn subcommand_at(arguments: &[String]) -> Option<usize> {
     // Flags of one letter, of which `-C` takes what is behind it, or else the next word.
     let takes_next = |word: &str| !word.starts_with("--") && word.find('C') == Some(word.len() - 1);
-    let mut words = words.iter();
+    let mut at = 0;
     loop {
-        match *words.next()? {
-            "--format" => drop(words.next()),
-            flag if flag.starts_with('-') && takes_next(flag) => drop(words.next()),
-            flag if flag.starts_with('-') => {}
-            word => return Some(word),
+        at += match arguments.get(at)?.as_str() {
+            "--format" => 2,
+            flag if flag.starts_with('-') && takes_next(flag) => 2,
+            flag if flag.starts_with('-') => 1,
+            _ => return Some(at),
         }
     }
 }
 
-/// The reason why `subcommand` is not for `caller`, an agent of this plugin; of `hook`, why it is for nobody.
-fn not_of(caller: Caller, subcommand: &str) -> Option<String> {
+/// The reason why the call with these `arguments` is not for `caller`, an agent of this plugin; of `hook`, why it is for
+/// nobody.
+fn not_of(caller: Caller, arguments: &[String]) -> Option<String> {
+    let subcommand = arguments[subcommand_at(arguments)?].as_str();
     if subcommand == "hook" {
         return Some(
             "`fp hook` is for the client to call: what it says of the user has to be true.".into(),
         );
     }
-    let of_command =
-        || allowed_calls().filter(|(_, line)| line.split(' ').next() == Some(subcommand));
-    let is_own = of_command().any(|(of, _)| of.contains(&caller));
-    let is_of_a_role = OF_THE_USER.contains(&subcommand) || of_command().next().is_some();
-    let is_of_plugin = !matches!(caller, Caller::Lead | Caller::Stranger);
-    (is_of_plugin && is_of_a_role && !is_own).then(|| {
-        format!(
-            "`fp {subcommand}` is not for {}: end your turn, and the lead continues.",
-            caller.name()
-        )
-    })
+    if matches!(caller, Caller::Lead | Caller::Stranger) {
+        return None;
+    }
+    // The callers of each line of the command that has this word.
+    let callers_of = |wanted: &str| {
+        let has = |line: &str, wanted: &str| {
+            let mut words = line.split(' ');
+            words.any(|word| word.trim_end_matches('=') == wanted)
+        };
+        let lines = allowed_calls().filter(|(_, line)| line.split(' ').next() == Some(subcommand));
+        let lines = lines.filter(|(_, line)| has(line, wanted));
+        lines.map(|(of, _)| of).collect::<Vec<_>>()
+    };
+    let is_of_others = |wanted: &str, flag: Option<&str>| {
+        let callers = callers_of(wanted);
+        let is_own = callers.iter().any(|of| of.contains(&caller));
+        OF_THE_USER.contains(&(subcommand, flag)) || !callers.is_empty() && !is_own
+    };
+    let flags = arguments.iter().filter(|word| word.starts_with('-'));
+    let mut flags = flags.filter_map(|word| word.split('=').next());
+    let named = match is_of_others(subcommand, None) {
+        true => subcommand.to_owned(),
+        false => {
+            let flag = flags.find(|flag| is_of_others(flag, Some(flag)))?;
+            format!("{subcommand} {flag}")
+        }
+    };
+    Some(format!(
+        "`fp {named}` is not for {}: end your turn, and the lead continues.",
+        caller.name()
+    ))
 }
 
-fn is_harmless(arguments: &[&str], caller: Caller) -> bool {
+fn is_harmless(arguments: &[String], caller: Caller) -> bool {
     let has = |wanted: fn(&str) -> bool| arguments.iter().any(|word| wanted(word));
-    let is_command = |name: &str| arguments.first() == Some(&name);
+    let is_command = |name: &str| arguments.first().is_some_and(|word| word == name);
     // A file of the caller's choice may be any that the user has.
-    let edits_any_file = (is_command("fmt") || has(|word| word.starts_with("--fix")))
+    let edits_any_file = has(|word| word.starts_with("--fix") || word == "--fmt")
         && (caller == Caller::Stranger || has(|word| word.to_ascii_lowercase().contains(".md")));
     // Only the lead has heard the user.
     let speaks_for_user = caller != Caller::Lead
@@ -632,8 +695,8 @@ mod tests {
     #[test]
     fn a_process_calls_only_what_is_its_own() {
         let refuses = |line: &str| {
-            let words: Vec<&str> = line.split(' ').filter(|word| !word.is_empty()).collect();
-            refuse_process(Role::Builder, &words).is_some()
+            let words = line.split(' ').filter(|word| !word.is_empty());
+            refuse_process(Role::Builder, words.map(str::to_owned).collect()).is_some()
         };
         for line in ["", "hook stop", "claim p --as builder-1", "status p --json"] {
             assert!(!refuses(line), "{line}");
@@ -650,6 +713,25 @@ mod tests {
         ] {
             assert!(refuses(line), "{line}");
         }
+    }
+
+    #[test]
+    fn an_old_command_is_spelled_anew() {
+        let check = |line: &str, expect: &str| {
+            let words = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(respelled(words).join(" "), expect, "{line}");
+        };
+        check("ready p --json", "status --ready p --json");
+        check(
+            "-C fmt --format json fmt p",
+            "-C fmt --format json validate --fmt p",
+        );
+        check("bundle --out=ready", "install --bundle=ready");
+        check("bundle", "bundle");
+        check("fail p 1 --reason no", "cancel p 1 --reason no");
+        check("fail 1", "fail 1");
+        check("why ready", "why ready");
+        check("", "");
     }
 
     #[test]
@@ -705,6 +787,9 @@ mod tests {
         let agents = [Builder, Verifier, Planner, Tracker];
         for line in [
             "fp status p",
+            "fp ready p",
+            "fp evidence p 1",
+            "fp explain missing-files",
             "fp note p add 'GOTCHA: x'",
             "fp specs for p 1",
             "fp validate p",
@@ -715,7 +800,12 @@ mod tests {
         for line in [
             "fp next p",
             "fp start p",
-            "fp retry p 1",
+            "fp retry p 1 --undo",
+            "fp rollback p 1",
+            "fp release p 1",
+            "fp fail p 1 --reason 'no'",
+            "fp report p --handoff",
+            "fp handoff p",
             "fp new --from-prompt",
             "fp task revise p 1",
         ] {
@@ -734,9 +824,13 @@ mod tests {
         for line in [
             "fp critique record p --pass 1",
             "fp interview p --by auto --open 'Q'",
-            "fp fmt p",
+            "fp validate p --fmt",
+            "fp fmt p --check",
         ] {
             check(line, &[Lead, Planner], &[Builder, Verifier, Tracker]);
+        }
+        for line in ["fp leave p", "fp fleet p --leave"] {
+            check(line, &[], &agents);
         }
         check(
             "fp linear p 1 ENG-1",
@@ -815,6 +909,10 @@ mod tests {
             "2> grep fp hook stop",
             "if true; then sh -c 'chpst fp hook stop'; fi",
             "alias x='fp hook stop'; x",
+            "fp leave p; true",
+            "unknown fp fleet p --leave",
+            "true | fp validate p --fmt",
+            "fp handoff $PLAN",
         ] {
             assert!(
                 matches!(
@@ -867,6 +965,7 @@ mod tests {
             "fp config trust",
             "fp config set guard.mode off",
             "fp fmt CLAUDE.md",
+            "fp validate CLAUDE.md --fmt",
             "fp validate ./docs/CLAUDE.MD --fix",
             "fp doctor --client ./x",
             "fp report p --out x",

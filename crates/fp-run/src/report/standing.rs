@@ -55,7 +55,7 @@ impl RunStanding {
             Self::WaitsForYou if state.open_questions().next().is_some() => {
                 "Nothing goes on before you have answered"
             }
-            Self::WaitsForYou => "Nothing goes on by itself: `fp ready` says why",
+            Self::WaitsForYou => "Nothing goes on by itself: `fp status --ready` says why",
             Self::Planning | Self::Approved | Self::Running | Self::Finished | Self::Cancelled => {
                 return None;
             }

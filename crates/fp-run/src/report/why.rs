@@ -316,7 +316,7 @@ fn ways_out(
             by: Some(by),
             status: Status::Implementing,
         }) => NextStep::new(
-            format!("fp release {plan} {id}"),
+            format!("fp retry {plan} {id}"),
             format!("takes task {id} back from {by}, in case that one is gone"),
         ),
         Some(Obstacle::Held { .. }) if task.awaits_commit() => NextStep::new(
@@ -470,14 +470,14 @@ mod tests {
             &log(vec![claimed("1")]),
             &[],
             &["0 2: it waits for 1", &two],
-            "fp release p 1",
+            "fp retry p 1",
         );
         check(
             "5",
             &log(vec![claimed("1")]),
             &[],
             &[five, &two],
-            "fp release p 1",
+            "fp retry p 1",
         );
         let skipped = [
             "0 4: it can't be done without 1",
@@ -525,7 +525,7 @@ mod tests {
         let (_, next) = why_led("1", &log, &[], LeadPresence::Gone);
         assert_eq!(next, ["fp run p -j 2 --agent 'my own'"]);
         let (_, next) = why_led("1", &log, &[], LeadPresence::Present);
-        assert_eq!(next, ["fp release p 1"]);
+        assert_eq!(next, ["fp retry p 1"]);
     }
 
     #[test]

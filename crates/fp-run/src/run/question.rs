@@ -330,7 +330,7 @@ impl Topic {
                 ),
                 (
                     AnswerChoice::Stop,
-                    "end the run; `fp rollback` undoes the commit",
+                    "end the run; `fp retry --undo` undoes the commit",
                 ),
             ],
             Self::CheckoutChanged { .. } => &[

@@ -1,5 +1,5 @@
 //! Derives which tasks can be claimed, and why the others can't, from the state; nothing of it is stored. A refused
-//! claim, the status report, a deadlock and `fp ready` all take their reasons from here.
+//! claim, the status report, a deadlock and `fp status --ready` all take their reasons from here.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -89,7 +89,7 @@ impl Hint for Refusal {
             Self::Over => "`fp status PLAN` shows how it ended; `fp start PLAN` starts it again",
             Self::UnknownTask(_) => "`fp status PLAN` lists the leaves",
             Self::NothingReady(_) => "end your turn: you are told when there is something",
-            Self::NotReady(..) => "`fp ready PLAN` says what each task waits for",
+            Self::NotReady(..) => "`fp status PLAN --ready` says what each task waits for",
             Self::UnknownQuestion(_) => "`fp status PLAN` lists the open questions",
             Self::Edited(_) => "look at the change and run `fp approve PLAN` again",
             Self::Frozen(..) => {
@@ -105,19 +105,19 @@ impl Hint for Refusal {
             Self::BuiltOn { on_it, .. } => match on_it.last()? {
                 (id, Status::Completed) => {
                     return Some(
-                        format!("roll back what builds on it first: `fp rollback PLAN {id}`")
+                        format!("roll back what builds on it first: `fp retry PLAN {id} --undo`")
                             .into(),
                     );
                 }
                 (id, Status::Implementing) => {
                     return Some(
-                        format!("wait until it is over, or take it back: `fp release PLAN {id}`")
+                        format!("wait until it is over, or take it back: `fp retry PLAN {id}`")
                             .into(),
                     );
                 }
                 (id, _) => return Some(format!("wait until task {id} has been judged").into()),
             },
-            Self::Shared { .. } => "wait until it is over, or take it back with `fp release`",
+            Self::Shared { .. } => "wait until it is over, or take it back with `fp retry`",
             Self::UnknownOption { .. } => return None,
         };
         Some(hint.into())

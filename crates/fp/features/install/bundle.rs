@@ -1,4 +1,4 @@
-//! `fp bundle`, and the folder that it writes: the plugin as the client loads it, and a marketplace that offers it.
+//! A folder with the plugin: the plugin as the client loads it, and a marketplace that offers it.
 //! A client that reads the folder meanwhile finds the old plugin or the new one, never a mixture.
 
 use std::fs;
@@ -24,20 +24,9 @@ pub(super) const STAGING: &str = ".fp-bundle";
 /// macOS leaves this file in every folder that somebody opens.
 const FINDER: &str = ".DS_Store";
 
-/// Write the plugin and a marketplace for it to a folder
-///
-/// DIR gets `fp/`, the complete plugin with this program in it, and a marketplace that offers it. Load it with
-/// `claude plugin marketplace add DIR` or `claude --plugin-dir DIR/fp`. `fp install` writes and loads it in one step.
-#[derive(Debug, clap::Args)]
-pub(crate) struct BundleArgs {
-    /// The folder to write: a new or empty one, or an earlier bundle, which is replaced.
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
-}
-
-pub(crate) fn bundle_plugin(args: BundleArgs, context: &Context) -> CommandResult {
-    let out = args.out;
-    write_bundle(&out)?;
+/// Writes a bundle to `out` and says what is where in it.
+pub(super) fn bundle_plugin(out: &Path, context: &Context) -> CommandResult {
+    write_bundle(out)?;
     let plugin = out.join(PLUGIN);
     let text = format!(
         "plugin       {} ({PLUGIN} {VERSION})\nmarketplace  {}\n",
@@ -184,7 +173,7 @@ fn check_ours(out: &Path) -> Result<(), CommandError> {
                 found.escape_debug()
             );
             return Err(CommandError::failed(message)
-                .hint("choose an empty folder, or one that `fp bundle` has written"));
+                .hint("choose an empty folder, or one that `fp install --bundle` has written"));
         }
     }
     Ok(())

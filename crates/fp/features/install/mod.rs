@@ -11,14 +11,17 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use clap::CommandFactory as _;
+use clap_complete::Shell;
 use fp_host::claude::{MARKETPLACE, PLUGIN};
 use fp_host::platform::{self, FOLDER_VARIABLES, UserFolder};
 use serde_json::json;
 
-use bundle::write_bundle;
-pub(crate) use bundle::{BundleArgs, bundle_plugin, program_in, write_plugin};
+use bundle::{bundle_plugin, write_bundle};
+pub(crate) use bundle::{program_in, write_plugin};
 pub(crate) use client::{ClaudeClient, ClientMarketplace, InstalledPlugin};
 
+use crate::cli::Cli;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 
@@ -26,31 +29,43 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The scope that `fp install` installs for: the bundle is on this machine only, so no project can share it.
 const USER: &str = "user";
 
-/// Install the plugin into Claude Code
+/// Install the plugin into Claude Code, or remove it
 ///
 /// Writes the plugin to your data folder and registers it through Claude Code's own commands. Running it again updates
-/// the plugin in every scope; `fp uninstall` undoes it.
+/// the plugin in every scope; `fp install --remove` undoes it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InstallArgs {
     /// Claude Code's program, instead of the `claude` on PATH.
     #[arg(long, value_name = "PATH")]
     client: Option<PathBuf>,
+    /// Remove what was installed, in every scope.
+    #[arg(long)]
+    remove: bool,
+    /// Only write the plugin, as `fp/`, and a marketplace that offers it, to a folder: a new or empty one, or an earlier
+    /// bundle, which is replaced. `claude plugin marketplace add DIR` or `claude --plugin-dir DIR/fp` loads it.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["client", "remove"])]
+    bundle: Option<PathBuf>,
+    /// Only print completions for a shell, such as for bash:
+    /// `fp install --completions bash > ~/.local/share/bash-completion/completions/fp`.
+    #[arg(long, value_name = "SHELL", conflicts_with_all = ["client", "remove", "bundle"])]
+    completions: Option<Shell>,
     /// Version 0.2 edited the client's settings.
     #[arg(long = "yes", aliases = ["permissions", "teams", "statusline"], hide = true)]
     #[arg(action = clap::ArgAction::Count)]
     edits_settings: u8,
 }
 
-/// Remove what `fp install` installed, in every scope
-#[derive(Debug, clap::Args)]
-pub(crate) struct UninstallArgs {
-    /// Claude Code's program, instead of the `claude` on PATH.
-    #[arg(long, value_name = "PATH")]
-    client: Option<PathBuf>,
+pub(crate) fn run(args: InstallArgs, context: &Context) -> CommandResult {
+    match (args.bundle, args.completions) {
+        (Some(out), _) => bundle_plugin(&out, context),
+        (None, Some(shell)) => print_completions(shell, context),
+        (None, None) if args.remove => uninstall_plugin(args.client.as_deref(), context),
+        (None, None) => install_plugin(args.client.as_deref(), args.edits_settings > 0, context),
+    }
 }
 
-pub(crate) fn install_plugin(args: InstallArgs, context: &Context) -> CommandResult {
-    let client = ClaudeClient::find(args.client.as_deref())?;
+fn install_plugin(client: Option<&Path>, edits_settings: bool, context: &Context) -> CommandResult {
+    let client = ClaudeClient::find(client)?;
     let folder = bundle_folder().ok_or_else(homeless)?;
     let marketplace = client.marketplace()?;
     if let Some(other) = marketplace.as_ref().filter(|found| !found.is_at(&folder)) {
@@ -99,7 +114,7 @@ pub(crate) fn install_plugin(args: InstallArgs, context: &Context) -> CommandRes
         "plugin": plugin_id(), "scope": USER,
     });
     context.report(&report, &(lines.join("\n") + "\n"))?;
-    if args.edits_settings > 0 {
+    if edits_settings {
         context.printer.note(
             "Claude Code's settings stay as they are: `fp doctor` prints what you may want in them",
         );
@@ -107,6 +122,21 @@ pub(crate) fn install_plugin(args: InstallArgs, context: &Context) -> CommandRes
     context
         .printer
         .note("Start Claude Code in a repository and type: /fp:plan GOAL");
+    Ok(Exit::Done)
+}
+
+fn print_completions(shell: Shell, context: &Context) -> CommandResult {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "fp", &mut script);
+    let script = String::from_utf8(script).map_err(CommandError::failed)?;
+    match context.is_json() {
+        false => context.printer.exact(&script),
+        true => {
+            context
+                .printer
+                .json(&json!({ "shell": shell.to_string(), "script": script }))?;
+        }
+    }
     Ok(Exit::Done)
 }
 
@@ -126,12 +156,12 @@ fn check_name(client: &ClaudeClient) -> Result<(), CommandError> {
     )))
 }
 
-pub(crate) fn uninstall_plugin(args: UninstallArgs, context: &Context) -> CommandResult {
+fn uninstall_plugin(client: Option<&Path>, context: &Context) -> CommandResult {
     let folder = bundle_folder().ok_or_else(homeless)?;
-    let mut lines = match ClaudeClient::find(args.client.as_deref()) {
+    let mut lines = match ClaudeClient::find(client) {
         // Without a bundle there is nothing that a client could have registered.
-        Err(_) if args.client.is_none() && !folder.exists() => Vec::new(),
-        client => unregister_plugin(&client?, &folder)?,
+        Err(_) if client.is_none() && !folder.exists() => Vec::new(),
+        found => unregister_plugin(&found?, &folder)?,
     };
     if bundle::remove_bundle(&folder)? {
         lines.push(format!("bundle       {}: removed", folder.display()));

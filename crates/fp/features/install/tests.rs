@@ -137,7 +137,7 @@ fn nothing_is_written_over_what_is_not_a_bundle() {
         let error = remove_bundle(&out).unwrap_err();
         assert_eq!(
             error.hints[0],
-            "choose an empty folder, or one that `fp bundle` has written"
+            "choose an empty folder, or one that `fp install --bundle` has written"
         );
         assert_eq!(tree(&out), before);
         fs::remove_dir_all(&out).unwrap();

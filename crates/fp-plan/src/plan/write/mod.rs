@@ -1,4 +1,4 @@
-//! Writes a plan in the one form of `fp fmt`, the list dialect with fields in a fixed order. The output depends only on
+//! Writes a plan in the one form of `fp validate --fmt`, the list dialect with fields in a fixed order. The output depends only on
 //! the plan's meaning, never on positions in its source.
 
 mod forms;

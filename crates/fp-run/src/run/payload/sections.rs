@@ -334,7 +334,7 @@ fn context(
     let direct_cut = list(
         Rank::Direct,
         "tasks before",
-        format!("`fp evidence {plan} TASK` has each"),
+        format!("`fp why {plan} TASK --evidence` has each"),
     );
     let distant_cut = list(
         Rank::Distant,
