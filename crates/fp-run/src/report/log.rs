@@ -358,7 +358,7 @@ fn told_before(check: &Check) -> String {
     }
 }
 
-fn by_whom(by: Decider) -> &'static str {
+pub(super) fn by_whom(by: Decider) -> &'static str {
     match by {
         Decider::User => "by the user",
         Decider::Auto => "by a rule",
