@@ -443,6 +443,13 @@ fn each_line_is_looked_at_once() {
         ("x.c", "/* a */   "),
         ("x.c", "//x"),
         ("x.yaml", "uses: # v1\n"),
+        ("x.c", "\""),
+        ("x.ini", " # a\n"),
+        ("x.php", " # a\n"),
+        ("x.php", "<? # ?>"),
+        ("x.pl", "__END__"),
+        ("x.sh", "` # a` "),
+        ("x.swift", "\"#"),
     ] {
         assert_linear(path, pattern);
     }

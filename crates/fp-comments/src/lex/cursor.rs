@@ -12,9 +12,8 @@ pub(crate) struct CommentCursor<'t> {
     pub(super) bytes: &'t [u8],
     /// The start of this lexer's part.
     pub(super) start: usize,
-    /// No regular expression that begins after the cursor closes before this point, so the search isn't
-    /// repeated.
-    pub(super) unclosed: usize,
+    /// No regular expression that begins after the cursor closes before this point, so the search isn't repeated.
+    unclosed: usize,
     /// The next byte.
     pub(super) at: usize,
     found: Vec<SourceComment<'t>>,
@@ -24,7 +23,7 @@ pub(crate) struct CommentCursor<'t> {
 
 impl<'t> CommentCursor<'t> {
     /// A cursor at the start of `text`, after its byte order mark.
-    pub(super) fn new(text: &'t str) -> Self {
+    pub(super) fn at_start_of(text: &'t str) -> Self {
         let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
         Self {
             text,
@@ -39,12 +38,12 @@ impl<'t> CommentCursor<'t> {
     }
 
     /// The comments found, in order.
-    pub(super) fn finish(self) -> Vec<SourceComment<'t>> {
+    pub(super) fn into_comments(self) -> Vec<SourceComment<'t>> {
         self.found
     }
 
     /// Runs `lexer` from here to `end`, and leaves the cursor there.
-    pub(super) fn within(&mut self, end: usize, lexer: impl FnOnce(&mut Self)) {
+    pub(super) fn lex_within(&mut self, end: usize, lexer: impl FnOnce(&mut Self)) {
         let (bytes, start) = (self.bytes, self.start);
         self.bytes = &bytes[..end];
         self.start = self.at;
@@ -52,23 +51,22 @@ impl<'t> CommentCursor<'t> {
         (self.bytes, self.start, self.at) = (bytes, start, end);
     }
 
-    /// True at the end.
-    pub(super) fn done(&self) -> bool {
+    pub(super) fn at_end(&self) -> bool {
         self.at >= self.bytes.len()
     }
 
     /// The byte at `index`; 0 outside of the text.
-    pub(super) fn byte(&self, index: usize) -> u8 {
+    pub(super) fn byte_at(&self, index: usize) -> u8 {
         self.bytes.get(index).copied().unwrap_or(0)
     }
 
     /// The byte that is `ahead` of the next one; 0 past the end.
     pub(super) fn peek(&self, ahead: usize) -> u8 {
-        self.byte(self.at + ahead)
+        self.byte_at(self.at + ahead)
     }
 
     /// The byte before the next one; 0 at the start.
-    pub(super) fn before(&self) -> u8 {
+    pub(super) fn byte_before(&self) -> u8 {
         if self.at > self.start {
             self.bytes[self.at - 1]
         } else {
@@ -76,9 +74,12 @@ impl<'t> CommentCursor<'t> {
         }
     }
 
-    /// The remaining bytes.
     pub(super) fn rest(&self) -> &'t [u8] {
-        self.bytes.get(self.at..).unwrap_or_default()
+        self.rest_from(self.at)
+    }
+
+    pub(super) fn rest_from(&self, index: usize) -> &'t [u8] {
+        self.bytes.get(index..).unwrap_or_default()
     }
 
     /// True if `mark` comes next.
@@ -86,24 +87,60 @@ impl<'t> CommentCursor<'t> {
         self.rest().starts_with(mark.as_bytes())
     }
 
-    /// True if `mark` comes next, ignoring case.
+    /// True if `mark` comes next, in upper or lower case.
     pub(super) fn sees_any_case(&self, mark: &str) -> bool {
-        self.rest()
-            .get(..mark.len())
-            .is_some_and(|head| head.eq_ignore_ascii_case(mark.as_bytes()))
+        let head = self.rest().get(..mark.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(mark.as_bytes()))
     }
 
-    /// The next occurrence of `mark` at or after `from`.
-    pub(super) fn find(&self, from: usize, mark: &str) -> Option<usize> {
-        let rest = self.bytes.get(from..)?;
-        memmem::find(rest, mark.as_bytes()).map(|found| from + found)
+    /// Number of bytes from `index` on that `fit`.
+    pub(super) fn length_while(&self, index: usize, fits: impl Fn(u8) -> bool) -> usize {
+        let rest = self.rest_from(index);
+        rest.iter().take_while(|byte| fits(**byte)).count()
     }
 
-    /// The end of the line at `from`: its line break, or the end of the text.
-    pub(super) fn line_end(&self, from: usize) -> usize {
-        let rest = self.bytes.get(from..).unwrap_or_default();
-        let end = memchr(b'\n', rest).map_or(self.bytes.len(), |found| from + found);
-        if end > from && self.bytes[end - 1] == b'\r' {
+    /// Number of consecutive `byte`s at `index`.
+    pub(super) fn run_length(&self, index: usize, byte: u8) -> usize {
+        self.length_while(index, |other| other == byte)
+    }
+
+    /// Length in bytes of the name at `index`.
+    pub(super) fn name_length(&self, index: usize) -> usize {
+        self.length_while(index, is_word)
+    }
+
+    /// Moves to the next byte at which this is true, or to the end.
+    pub(super) fn skip_until(&mut self, stops: impl Fn(u8) -> bool) {
+        let rest = self.rest();
+        let found = rest.iter().position(|byte| stops(*byte));
+        self.at += found.unwrap_or(rest.len());
+    }
+
+    /// The next occurrence of `mark` at or after `index`.
+    pub(super) fn find_mark(&self, index: usize, mark: &str) -> Option<usize> {
+        let found = memmem::find(self.rest_from(index), mark.as_bytes())?;
+        Some(index + found)
+    }
+
+    /// The next occurrence of `mark` at or after `index`, before the end of the line.
+    pub(super) fn find_in_line(&self, index: usize, mark: &str) -> Option<usize> {
+        let rest = self.rest_from(index);
+        let begins = |at: usize| rest[at..].starts_with(mark.as_bytes());
+        let found = (0..rest.len()).find(|at| rest[*at] == b'\n' || begins(*at))?;
+        begins(found).then_some(index + found)
+    }
+
+    /// Just past the next `mark` at or after `index`, or the end if there is none.
+    pub(super) fn end_of_mark(&self, index: usize, mark: &str) -> usize {
+        let found = self.find_mark(index, mark);
+        found.map_or(self.bytes.len(), |found| found + mark.len())
+    }
+
+    /// The end of the line at `index`: its line break, or the end of the text.
+    pub(super) fn line_end(&self, index: usize) -> usize {
+        let found = memchr(b'\n', self.rest_from(index));
+        let end = found.map_or(self.bytes.len(), |found| index + found);
+        if end > index && self.bytes[end - 1] == b'\r' {
             end - 1
         } else {
             end
@@ -111,36 +148,30 @@ impl<'t> CommentCursor<'t> {
     }
 
     /// Moves past the line break of this line.
-    pub(super) fn next_line(&mut self) {
-        self.at = memchr(b'\n', self.rest()).map_or(self.bytes.len(), |found| self.at + found + 1);
+    pub(super) fn skip_line(&mut self) {
+        self.at = self.end_of_mark(self.at, "\n");
     }
 
-    /// Moves past the next `mark` at or after `from`, or to the end if there is none.
-    pub(super) fn skip_past(&mut self, from: usize, mark: &str) {
-        self.at = self
-            .find(from, mark)
-            .map_or(self.bytes.len(), |found| found + mark.len());
+    pub(super) fn skip_blanks(&mut self) {
+        self.at += self.length_while(self.at, is_blank);
     }
 
-    /// True if only blanks precede `index` on its line.
-    pub(super) fn begins_line(&self, index: usize) -> bool {
-        let before = &self.bytes[self.start..index];
-        before
-            .iter()
-            .rev()
-            .find(|byte| !matches!(byte, b' ' | b'\t'))
-            .is_none_or(|byte| *byte == b'\n')
+    /// True if only blanks precede the next byte on its line.
+    pub(super) fn begins_line(&self) -> bool {
+        let before = &self.bytes[self.start..self.at];
+        let code = before.iter().rev().find(|byte| !is_blank(**byte));
+        code.is_none_or(|byte| *byte == b'\n')
     }
 
     /// True if the next byte is the first of its line.
     pub(super) fn at_line_start(&self) -> bool {
-        matches!(self.before(), 0 | b'\n')
+        matches!(self.byte_before(), 0 | b'\n')
     }
 
-    /// The end of the code before `index`: just past the last byte that is neither white space nor part of a
+    /// The end of the code before the next byte: just past the last one that is neither white space nor part of a
     /// comment.
-    pub(super) fn code_end(&self, index: usize) -> usize {
-        let mut end = index;
+    pub(super) fn code_end(&self) -> usize {
+        let mut end = self.at;
         let mut comments = self.found.iter().rev();
         loop {
             while end > self.start && self.bytes[end - 1].is_ascii_whitespace() {
@@ -156,51 +187,36 @@ impl<'t> CommentCursor<'t> {
     }
 
     /// The name or number that ends at `end`, at most its last 20 bytes.
-    pub(super) fn word_before(&self, end: usize) -> &'t [u8] {
+    pub(super) fn word_ending_at(&self, end: usize) -> &'t [u8] {
         let low = end.saturating_sub(20).max(self.start);
-        let length = self.bytes[low..end]
-            .iter()
-            .rev()
-            .take_while(|byte| is_word(**byte))
-            .count();
+        let before = self.bytes[low..end].iter().rev();
+        let length = before.take_while(|byte| is_word(**byte)).count();
         &self.bytes[end - length..end]
     }
 
-    /// Number of consecutive `byte`s at `from`.
-    pub(super) fn run(&self, from: usize, byte: u8) -> usize {
-        let rest = self.bytes.get(from..).unwrap_or_default();
-        rest.iter().take_while(|other| **other == byte).count()
+    /// The name or number before the next byte, at most its last 20 bytes.
+    pub(super) fn word_before(&self) -> &'t [u8] {
+        self.word_ending_at(self.at)
     }
 
-    /// Length in bytes of the name at `from`.
-    pub(super) fn word(&self, from: usize) -> usize {
-        let rest = self.bytes.get(from..).unwrap_or_default();
-        rest.iter().take_while(|byte| is_word(**byte)).count()
+    /// True if the cursor is inside or right after a name.
+    pub(super) fn is_behind_word(&self) -> bool {
+        is_word(self.byte_before())
     }
 
     /// Records the comment from the next byte to the end of its line.
     pub(super) fn take_line(&mut self, kind: CommentKind) {
-        self.take(kind, self.line_end(self.at));
-    }
-
-    /// Records the comment from the next byte to just past `close`, which is searched from `from` on; without
-    /// it, to the end.
-    pub(super) fn take_block(&mut self, kind: CommentKind, from: usize, close: &str) {
-        let end = self
-            .find(from, close)
-            .map_or(self.bytes.len(), |found| found + close.len());
-        self.take(kind, end);
+        self.take_until(self.line_end(self.at), kind);
     }
 
     /// Records the comment from the next byte to `end`, and moves there.
-    pub(super) fn take(&mut self, kind: CommentKind, end: usize) {
+    pub(super) fn take_until(&mut self, end: usize, kind: CommentKind) {
         let (start, bytes) = (self.at, self.text.as_bytes());
         let last = self.found.last();
         let known = last.map_or(0, |comment| comment.span.end);
         let line_start = memrchr(b'\n', &bytes[known..start]).map(|found| known + found + 1);
-        let code = bytes[line_start.unwrap_or(known)..start]
-            .iter()
-            .any(|byte| !byte.is_ascii_whitespace());
+        let before = &bytes[line_start.unwrap_or(known)..start];
+        let code = !before.trim_ascii().is_empty();
         let bom = known == 0 && line_start.is_none() && self.text[..start].trim() == "\u{feff}";
         let continued = line_start.is_none() && last.is_some_and(|comment| comment.trails);
         self.line += memchr_iter(b'\n', &bytes[self.counted..start]).count();
@@ -217,6 +233,58 @@ impl<'t> CommentCursor<'t> {
         }
         self.at = end;
     }
+
+    /// Skips the regular expression at the cursor, or just its slash if it isn't closed on its line.
+    pub(super) fn skip_regex(&mut self) {
+        let (mut index, mut class) = (self.at + 1, false);
+        self.at += 1;
+        if index <= self.unclosed {
+            return;
+        }
+        while !matches!(self.byte_at(index), 0 | b'\n') {
+            match self.byte_at(index) {
+                b'\\' => index += 1,
+                b'[' => class = true,
+                b']' => class = false,
+                b'/' if !class => {
+                    self.at = index + 1;
+                    return;
+                }
+                _ => {}
+            }
+            index += 1;
+        }
+        self.unclosed = index;
+    }
+
+    /// True if a value must come at the cursor, rather than an operator; `words` are those that precede a value.
+    pub(super) fn expects_value(&self, words: &str) -> bool {
+        let end = self.code_end();
+        if end == self.start {
+            return true;
+        }
+        let last = self.bytes[end - 1];
+        let before = |index: usize| match index > self.start {
+            true => self.bytes[index - 1],
+            false => 0,
+        };
+        match last {
+            b')' | b']' | b'"' | b'\'' | b'`' | b'$' | b'@' => false,
+            b'}' => self.bytes[end..self.at].contains(&b'\n'),
+            b'+' | b'-' => before(end - 1) != last,
+            b'!' => !is_word(before(end - 1)) && !matches!(before(end - 1), b')' | b']'),
+            _ if is_word(last) => {
+                let word = self.word_ending_at(end);
+                let precedes = words.split(' ').any(|other| other.as_bytes() == word);
+                precedes && !b".$@%:#".contains(&before(end - word.len()))
+            }
+            _ => true,
+        }
+    }
+}
+
+pub(super) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
 }
 
 /// True if `byte` can be part of a name.
@@ -224,64 +292,6 @@ pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// A table of the bytes at which a lexer has to stop.
-pub(super) const fn marks(bytes: &[u8]) -> [bool; 256] {
-    let mut marks = [false; 256];
-    let mut index = 0;
-    while index < bytes.len() {
-        marks[bytes[index] as usize] = true;
-        index += 1;
-    }
-    marks
-}
-
 /// Words of JavaScript and Groovy that precede a value.
 pub(super) const SCRIPT_WORDS: &str =
     "return typeof case in of delete void throw new do else instanceof yield await default extends";
-/// True if a value must come at the cursor, rather than an operator; `words` are those that precede a value.
-pub(super) fn value_expected(cursor: &CommentCursor<'_>, words: &str) -> bool {
-    let end = cursor.code_end(cursor.at);
-    let Some(index) = end.checked_sub(1).filter(|index| *index >= cursor.start) else {
-        return true;
-    };
-    match cursor.byte(index) {
-        b')' | b']' | b'"' | b'\'' | b'`' => false,
-        b'}' => cursor.bytes[end..cursor.at].contains(&b'\n'),
-        b'+' | b'-' => index == cursor.start || cursor.byte(index - 1) != cursor.byte(index),
-        b'!' => {
-            index == cursor.start
-                || !(is_word(cursor.byte(index - 1))
-                    || matches!(cursor.byte(index - 1), b')' | b']'))
-        }
-        byte if is_word(byte) || byte == b'$' || byte == b'@' => {
-            let word = cursor.word_before(end);
-            let before = cursor.byte((end - word.len()).wrapping_sub(1));
-            words.split(' ').any(|other| other.as_bytes() == word)
-                && !matches!(before, b'.' | b'$' | b'@' | b'%' | b':' | b'#')
-        }
-        _ => true,
-    }
-}
-
-/// Skips the regular expression at the cursor, or just its slash if it isn't closed on its line.
-pub(super) fn skip_regex(cursor: &mut CommentCursor<'_>) {
-    let (mut index, mut class) = (cursor.at + 1, false);
-    cursor.at += 1;
-    if index <= cursor.unclosed {
-        return;
-    }
-    while !matches!(cursor.byte(index), 0 | b'\n') {
-        match cursor.byte(index) {
-            b'\\' => index += 1,
-            b'[' => class = true,
-            b']' => class = false,
-            b'/' if !class => {
-                cursor.at = index + 1;
-                return;
-            }
-            _ => {}
-        }
-        index += 1;
-    }
-    cursor.unclosed = index;
-}

@@ -1,50 +1,81 @@
-//! One lexer for all languages that a table can describe: comment marks, literals, code inside of literals,
-//! and a function of the language's own for everything else.
+//! One lexer for all languages that a table can describe: comment marks, literals, code inside of literals, and a function
+//! of the language's own for everything else. Nothing recurses, so deep nesting can't overflow the stack.
 
-use memchr::{memchr2_iter, memchr3};
-
-use super::cursor::CommentCursor;
+use super::cursor::{CommentCursor, is_blank, is_word};
 use crate::CommentKind;
 
-/// The comments and literals of a language.
+/// The comments and literals of a language. At each byte the first of its parts that fits counts, in the order of
+/// [`TableLexer::step_in_code`].
 pub(crate) struct Syntax {
-    /// Marks that begin a comment to the end of the line.
+    /// Marks that begin a comment to the end of the line, where `lines_begin`.
     pub(crate) lines: &'static [&'static str],
+    pub(crate) lines_begin: Condition,
+    /// True if a backslash at the end of such a comment continues it on the next line.
+    pub(crate) lines_continue: bool,
+    /// A mark that ends such a comment early.
+    pub(crate) lines_stop: Option<&'static str>,
     /// Block comments; they take precedence over comments to the end of the line.
     pub(crate) blocks: &'static [BlockMarks],
-    /// String literals, those with longer marks first.
-    pub(crate) texts: &'static [Literal],
+    /// Literals and code between two marks, those with longer marks first.
+    pub(crate) regions: &'static [Region],
+    pub(crate) fences: &'static [Fence],
+    /// For a language with characters in single quotes: true for the bytes after which a quote begins none.
+    pub(crate) quote_follows: Option<fn(u8) -> bool>,
+    pub(crate) skips: Skips,
     /// True if the comment at the start of the given bytes is documentation.
-    pub(crate) doc: fn(&[u8]) -> bool,
+    pub(crate) is_doc: fn(&[u8]) -> bool,
     /// The bytes at which the language's own rule is called.
     pub(crate) asks: &'static [u8],
-    /// The language's own rule, called before the table.
+    /// The language's own rule, called before the rest of the table.
     pub(crate) rule: fn(&mut TableLexer<'_, '_>) -> RuleTurn,
 }
+
+/// True if something may begin at the cursor.
+pub(crate) type Condition = fn(&CommentCursor<'_>) -> bool;
+
+/// Marks that mean nothing, such as escaped quotes, each with the number of bytes to skip there.
+pub(crate) type Skips = &'static [(&'static str, usize)];
+
+/// A backslash and the byte after it. A line break may have two bytes.
+pub(crate) const BACKSLASH: Skips = &[("\\\r\n", 3), ("\\", 2)];
 
 impl Syntax {
     /// No comments and no literals; the base of all tables.
     pub(crate) const PLAIN: Self = Self {
         lines: &[],
+        lines_begin: |_| true,
+        lines_continue: false,
+        lines_stop: None,
         blocks: &[],
-        texts: &[],
-        doc: |_| false,
+        regions: &[],
+        fences: &[],
+        quote_follows: None,
+        skips: &[],
+        is_doc: |_| false,
         asks: &[],
         rule: |_| RuleTurn::Pass,
     };
 
     /// The bytes that can begin anything.
-    pub(crate) fn first_bytes(&self) -> [bool; 256] {
+    fn first_bytes(&self) -> [bool; 256] {
         let mut first = [false; 256];
-        let marks = self
-            .lines
-            .iter()
-            .chain(self.blocks.iter().map(|block| &block.open));
-        for mark in marks.chain(self.texts.iter().map(|text| &text.open)) {
-            first[usize::from(mark.as_bytes()[0])] = true;
+        let blocks = self.blocks.iter().map(|block| block.open);
+        let regions = self.regions.iter().map(|region| region.open);
+        let skips = self.skips.iter().map(|(mark, _)| *mark);
+        let fences = self.fences.iter().map(|fence| fence.open);
+        let lines = self.lines.iter().copied();
+        let marks = lines
+            .chain(blocks)
+            .chain(regions)
+            .chain(skips)
+            .chain(fences);
+        let bytes = marks.filter_map(|mark| mark.bytes().next());
+        for byte in bytes.chain(self.asks.iter().copied()).chain([b'\n']) {
+            first[usize::from(byte)] = true;
         }
-        for byte in self.asks.iter().chain(b"\n") {
-            first[usize::from(*byte)] = true;
+        first[usize::from(b'\'')] |= self.quote_follows.is_some();
+        for fence in self.fences.iter().filter(|fence| fence.open.is_empty()) {
+            (0..=u8::MAX).for_each(|byte| first[usize::from(byte)] |= (fence.is_tag)(byte));
         }
         first
     }
@@ -54,139 +85,234 @@ impl Syntax {
 pub(crate) struct BlockMarks {
     pub(crate) open: &'static str,
     pub(crate) close: &'static str,
-    /// True if one may contain another.
-    pub(crate) nested: bool,
+    pub(crate) nesting: BlockNesting,
 }
 
-/// A literal, inside of which nothing is a comment.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Literal {
-    pub(crate) open: &'static str,
-    pub(crate) close: &'static str,
-    /// The byte that escapes the next one.
-    pub(crate) escape: Option<u8>,
-    /// True if two closing marks stand for one and close nothing.
-    pub(crate) doubled: bool,
-    /// True if it may span lines; otherwise it ends with its line.
-    pub(crate) lines: bool,
-    /// True if further repetitions of the closing mark's byte belong to it.
-    pub(crate) greedy: bool,
-    /// The opening bracket that must be closed inside.
-    pub(crate) nest: Option<u8>,
-    /// The form of code inside.
-    pub(crate) hole: Option<Hole>,
-    /// True if it is documentation.
-    pub(crate) doc: bool,
+/// What may stand in a block comment with its closing mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BlockNesting {
+    Nothing,
+    Comments,
+    /// As in OCaml, where a string in a comment hides its marks.
+    CommentsAndStrings,
 }
 
-impl Literal {
-    /// From `mark` to the same mark, on one line, without escapes.
-    pub(crate) const fn raw(mark: &'static str) -> Self {
-        Self::between(mark, mark)
+impl BlockMarks {
+    pub(crate) const fn flat(open: &'static str, close: &'static str) -> Self {
+        let nesting = BlockNesting::Nothing;
+        Self {
+            open,
+            close,
+            nesting,
+        }
     }
 
-    /// From `open` to `close`, on one line, without escapes.
+    pub(crate) const fn nested(open: &'static str, close: &'static str) -> Self {
+        let nesting = BlockNesting::Comments;
+        Self {
+            open,
+            close,
+            nesting,
+        }
+    }
+}
+
+/// A part of a text between two marks: a literal, inside of which nothing is a comment, or code inside of a literal.
+#[derive(Clone, Copy)]
+pub(crate) struct Region {
+    pub(crate) open: &'static str,
+    pub(crate) close: &'static str,
+    pub(crate) begins: Condition,
+    pub(crate) skips: Skips,
+    /// True if a literal may span lines; otherwise it ends with its line.
+    pub(crate) spans_lines: bool,
+    /// Most repetitions of the closing mark's byte that still belong to it.
+    pub(crate) repeats: usize,
+    /// The opening brackets that must be closed inside.
+    pub(crate) nests: &'static [u8],
+    /// Regions that begin inside of a literal. They take precedence over `skips`.
+    pub(crate) holes: &'static [Region],
+    pub(crate) content: RegionContent,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum RegionContent {
+    Text,
+    Code,
+    /// Code that a colon ends, because a format follows. Its opening mark stands for itself where it is doubled.
+    Formatted,
+    /// A language's own function reads the next bytes; it gets the number of open brackets.
+    Own(fn(&mut TableLexer<'_, '_>, usize)),
+}
+
+impl Region {
+    /// A literal from `open` to `close`, on one line, without escapes.
     pub(crate) const fn between(open: &'static str, close: &'static str) -> Self {
         Self {
             open,
             close,
-            escape: None,
-            doubled: false,
-            lines: false,
-            greedy: false,
-            nest: None,
-            hole: None,
-            doc: false,
+            begins: |_| true,
+            skips: &[],
+            spans_lines: false,
+            repeats: 0,
+            nests: &[],
+            holes: &[],
+            content: RegionContent::Text,
         }
     }
 
-    /// From `mark` to the same mark, on one line, with backslash as escape.
+    /// A literal from `mark` to the same mark, on one line, without escapes.
+    pub(crate) const fn raw(mark: &'static str) -> Self {
+        Self::between(mark, mark)
+    }
+
+    /// A literal from `mark` to the same mark, on one line, with backslash as escape.
     pub(crate) const fn escaped(mark: &'static str) -> Self {
-        Self::raw(mark).escape(b'\\')
+        Self::raw(mark).skipping(BACKSLASH)
     }
 
-    pub(crate) const fn escape(self, escape: u8) -> Self {
-        Self {
-            escape: Some(escape),
-            ..self
-        }
+    /// Code from `open` to `close`, in which the brackets `nests` must be closed.
+    pub(crate) const fn code(
+        open: &'static str,
+        nests: &'static [u8],
+        close: &'static str,
+    ) -> Self {
+        let mut region = Self::between(open, close);
+        region.nests = nests;
+        region.content = RegionContent::Code;
+        region
     }
 
-    pub(crate) const fn doubled(self) -> Self {
-        Self {
-            doubled: true,
-            ..self
-        }
+    pub(crate) const fn skipping(mut self, skips: Skips) -> Self {
+        self.skips = skips;
+        self
     }
 
-    pub(crate) const fn lines(self) -> Self {
-        Self {
-            lines: true,
-            ..self
-        }
+    pub(crate) const fn spanning_lines(mut self) -> Self {
+        self.spans_lines = true;
+        self
     }
 
-    pub(crate) const fn greedy(self) -> Self {
-        Self {
-            greedy: true,
-            ..self
-        }
+    pub(crate) const fn beginning(mut self, begins: Condition) -> Self {
+        self.begins = begins;
+        self
     }
 
-    pub(crate) const fn hole(self, hole: Hole) -> Self {
-        Self {
-            hole: Some(hole),
-            ..self
-        }
+    pub(crate) const fn repeating(mut self, repeats: usize) -> Self {
+        self.repeats = repeats;
+        self
+    }
+
+    pub(crate) const fn with_holes(mut self, holes: &'static [Region]) -> Self {
+        self.holes = holes;
+        self
+    }
+
+    fn is_code(&self) -> bool {
+        matches!(self.content, RegionContent::Code | RegionContent::Formatted)
+    }
+
+    /// True if the literal can't go on past `byte` without a look at it.
+    fn stops_at(&self, byte: u8) -> bool {
+        let begins = |mark: &str| mark.as_bytes()[0] == byte;
+        begins(self.close)
+            || (byte == b'\n' && !self.spans_lines)
+            || self.skips.iter().any(|(mark, _)| begins(mark))
+            || self.nests.contains(&byte)
+            || self.holes.iter().any(|hole| begins(hole.open))
     }
 }
 
-/// Code inside a string literal.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Hole {
-    pub(crate) open: &'static str,
-    /// The brackets that must be closed inside.
-    pub(crate) opens: &'static [u8],
-    pub(crate) close: u8,
-    /// True if a colon ends the code and begins its format, and a doubled opening mark stands for itself.
-    pub(crate) format: bool,
-}
-
+/// `{…}`.
+pub(crate) static BRACES: Region = Region::code("{", b"{", "}");
 /// `${…}`.
-pub(crate) const DOLLAR: Hole = Hole {
-    open: "${",
-    opens: b"{",
-    close: b'}',
-    format: false,
-};
+pub(crate) const DOLLAR: &[Region] = &[Region::code("${", b"{", "}")];
 /// `#{…}`.
-pub(crate) const HASH: Hole = Hole {
-    open: "#{",
-    opens: b"{",
-    close: b'}',
-    format: false,
-};
-/// `{…}`, with an optional format after a colon.
-pub(crate) const FORMAT: Hole = Hole {
-    open: "{",
-    opens: b"{[(",
-    close: b'}',
-    format: true,
-};
+pub(crate) const HASH: &[Region] = &[Region::code("#{", b"{", "}")];
 /// `$(…)`.
-pub(crate) const DOLLAR_PARENTHESIS: Hole = Hole {
-    open: "$(",
-    opens: b"(",
-    close: b')',
-    format: false,
-};
+pub(crate) const DOLLAR_PARENTHESIS: &[Region] = &[Region::code("$(", b"(", ")")];
 /// `\(…)`.
-pub(crate) const SLASH_PARENTHESIS: Hole = Hole {
-    open: "\\(",
-    opens: b"(",
-    close: b')',
-    format: false,
-};
+pub(crate) const SLASH_PARENTHESIS: &[Region] = &[Region::code("\\(", b"(", ")")];
+/// `{…}`, with an optional format after a colon.
+pub(crate) const FORMAT: &[Region] = &[Region {
+    content: RegionContent::Formatted,
+    ..Region::code("{", b"{[(", "}")
+}];
+
+pub(crate) const TRIPLE: Region = Region::escaped("\"\"\"").spanning_lines();
+pub(crate) const QUOTED: Region = Region::escaped("\"").spanning_lines();
+pub(crate) const APOSTROPHES: Region = Region::escaped("'").spanning_lines();
+pub(crate) const BACKTICKS: Region = Region::escaped("`").spanning_lines();
+
+/// A literal whose closing mark repeats a tag of its opening one: `r#"…"#`, `[==[ … ]==]`, `$body$ … $body$`.
+pub(crate) struct Fence {
+    /// The mark before the tag.
+    pub(crate) open: &'static str,
+    pub(crate) begins: Condition,
+    pub(crate) is_tag: fn(u8) -> bool,
+    /// Fewest bytes of a tag.
+    pub(crate) least: usize,
+    /// The mark after the tag.
+    pub(crate) then: &'static str,
+    /// The closing mark of a tag.
+    pub(crate) close: fn(&str) -> String,
+    /// True if it may span lines; otherwise it ends with its line.
+    pub(crate) spans_lines: bool,
+    pub(crate) is_comment: bool,
+}
+
+/// Longest tag of a fence, in bytes.
+const MAX_TAG: usize = 128;
+
+impl Fence {
+    pub(crate) const fn new(
+        open: &'static str,
+        is_tag: fn(u8) -> bool,
+        then: &'static str,
+        close: fn(&str) -> String,
+    ) -> Self {
+        Self {
+            open,
+            begins: |_| true,
+            is_tag,
+            least: 0,
+            then,
+            close,
+            spans_lines: true,
+            is_comment: false,
+        }
+    }
+
+    /// From `[==[` to `]==]`, as in Lua; a comment if more than a bracket opens it.
+    pub(crate) const fn long_bracket(open: &'static str) -> Self {
+        Self {
+            is_comment: open.len() > 1,
+            ..Self::new(open, |byte| byte == b'=', "[", |tag| format!("]{tag}]"))
+        }
+    }
+
+    /// The end of the fence at the cursor, if there is one.
+    fn end_at(&self, cursor: &CommentCursor<'_>) -> Option<usize> {
+        if !cursor.sees(self.open) || !(self.begins)(cursor) {
+            return None;
+        }
+        let start = cursor.at + self.open.len();
+        let rest = cursor.rest_from(start).iter().take(MAX_TAG);
+        let length = rest.take_while(|byte| (self.is_tag)(**byte)).count();
+        let (tag, behind) = cursor.rest_from(start).split_at(length);
+        let is_open = length >= self.least && behind.starts_with(self.then.as_bytes());
+        let close = (self.close)(std::str::from_utf8(tag).ok().filter(|_| is_open)?);
+        let body = start + length + self.then.len();
+        if self.spans_lines {
+            return Some(cursor.end_of_mark(body, &close));
+        }
+        let found = cursor.find_in_line(body, &close);
+        Some(found.map_or_else(|| cursor.line_end(body), |found| found + close.len()))
+    }
+}
+
+/// Most bytes of an escaped character after its backslash and the byte behind that.
+const MAX_ESCAPE: usize = 9;
 
 /// The result of a language's own rule.
 pub(crate) enum RuleTurn {
@@ -194,300 +320,403 @@ pub(crate) enum RuleTurn {
     Pass,
     /// The rule moved the cursor.
     Moved,
-    /// A literal began before the cursor, and ends with this many `#` after its closing mark.
-    Text(Literal, usize),
+    /// A region began before the cursor.
+    Entered(&'static Region),
     /// The language ends here.
-    Leave,
+    Left,
 }
 
-/// An open construct.
+/// An open region.
 #[derive(Clone, Copy)]
-enum Frame {
-    /// A literal that ends with `hashes` times `#`, with `depth` of its own brackets open.
-    Text {
-        rule: Literal,
-        hashes: usize,
-        depth: usize,
-    },
-    /// Code in a literal, with `depth` brackets open; `lines` if it may span lines, `bare` if it has no
-    /// comments.
-    Hole {
-        hole: Hole,
-        depth: usize,
-        lines: bool,
-        bare: bool,
-    },
+struct Frame {
+    region: &'static Region,
+    /// Number of its own brackets that are open.
+    depth: usize,
+    /// True if it may span lines: code in a literal may if the literal may.
+    spans_lines: bool,
+    /// True if it has no comments.
+    is_bare: bool,
+    /// Number of a shell's open `case`s, whose patterns end with brackets that nothing opens.
+    cases: usize,
+}
+
+/// The form in which a language announces heredocs.
+pub(crate) struct HeredocForm {
+    /// A sign after `<<` that lets the closing line be indented.
+    pub(crate) indenters: &'static [u8],
+    pub(crate) is_always_indented: bool,
+    pub(crate) may_follow_blanks: bool,
+    /// Signs around the name.
+    pub(crate) quotes: &'static [u8],
+    pub(crate) is_name: fn(u8) -> bool,
+    /// True if a name without a sign and without quotes may begin with this byte.
+    pub(crate) begins_bare: fn(u8) -> bool,
+}
+
+impl HeredocForm {
+    /// `<<NAME`.
+    pub(crate) const PLAIN: Self = Self {
+        indenters: b"-",
+        is_always_indented: false,
+        may_follow_blanks: false,
+        quotes: &[],
+        is_name: is_word,
+        begins_bare: |_| true,
+    };
 }
 
 /// A heredoc, whose body begins after the line that announces it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Heredoc<'t> {
+struct Heredoc<'t> {
     /// The line that ends it.
-    pub(crate) close: &'t [u8],
+    close: &'t [u8],
     /// True if blanks may precede that line.
-    pub(crate) indented: bool,
+    is_indented: bool,
 }
 
 /// The state of the engine.
 pub(crate) struct TableLexer<'c, 't> {
     pub(crate) cursor: &'c mut CommentCursor<'t>,
-    pub(crate) heredocs: Vec<Heredoc<'t>>,
+    /// For each open parenthesis of a script, true if `if`, `while`, `for` or `with` precedes it.
+    pub(crate) heads: Vec<bool>,
+    /// The same for the parenthesis that closed last.
+    pub(crate) behind_head: bool,
+    heredocs: Vec<Heredoc<'t>>,
     syntax: &'static Syntax,
-    stack: Vec<Frame>,
+    frames: Vec<Frame>,
+    marks: [bool; 256],
+    has_left: bool,
 }
 
 /// Records the comments of `syntax` up to the cursor's end, or until the language ends.
-pub(crate) fn lex(cursor: &mut CommentCursor<'_>, syntax: &'static Syntax) {
-    let marks = syntax.first_bytes();
-    let mut marks_in_hole = marks;
-    for byte in b"{}()[]:" {
-        marks_in_hole[usize::from(*byte)] = true;
-    }
-    let mut engine = TableLexer {
-        cursor,
-        heredocs: Vec::new(),
-        syntax,
-        stack: Vec::new(),
-    };
-    while !engine.cursor.done() {
-        if let Some(Frame::Text {
-            rule,
-            hashes,
-            depth,
-        }) = engine.stack.last().copied()
-        {
-            engine.text(rule, hashes, depth);
-            continue;
-        }
-        let marks = if engine.stack.is_empty() {
-            &marks
-        } else {
-            &marks_in_hole
-        };
-        let rest = engine.cursor.rest();
-        engine.cursor.at += rest
-            .iter()
-            .position(|byte| marks[usize::from(*byte)])
-            .unwrap_or(rest.len());
-        if engine.cursor.done() || engine.step().is_none() {
-            return;
-        }
-    }
+pub(crate) fn lex_code(cursor: &mut CommentCursor<'_>, syntax: &'static Syntax) {
+    TableLexer::over(cursor, syntax).run_until(|_| false);
 }
 
-impl TableLexer<'_, '_> {
-    /// Handles one byte that may have a meaning; `None` if the language ends.
-    fn step(&mut self) -> Option<()> {
-        let byte = self.cursor.peek(0);
-        if byte == b'\n' {
-            self.line_break();
-            return Some(());
+/// Records the comments of the code in braces at the cursor, and moves past it.
+pub(crate) fn lex_braces(cursor: &mut CommentCursor<'_>, syntax: &'static Syntax) {
+    let start = std::mem::replace(&mut cursor.start, cursor.at);
+    let mut lexer = TableLexer::over(cursor, syntax);
+    lexer.enter_region(&BRACES);
+    lexer.run_until(|lexer| lexer.frames.is_empty());
+    cursor.start = start;
+}
+
+impl<'c, 't> TableLexer<'c, 't> {
+    fn over(cursor: &'c mut CommentCursor<'t>, syntax: &'static Syntax) -> Self {
+        Self {
+            cursor,
+            heads: Vec::new(),
+            behind_head: false,
+            heredocs: Vec::new(),
+            syntax,
+            frames: Vec::new(),
+            marks: syntax.first_bytes(),
+            has_left: false,
         }
-        let bare = matches!(self.stack.last(), Some(Frame::Hole { bare: true, .. }));
+    }
+
+    fn run_until(&mut self, ends: impl Fn(&Self) -> bool) {
+        while !self.cursor.at_end() && !self.has_left && !ends(self) {
+            match self.frames.last().map(|frame| (frame.region, frame.depth)) {
+                None => self.step_in_code(),
+                Some((region, depth)) => match region.content {
+                    RegionContent::Code | RegionContent::Formatted => self.step_in_code(),
+                    RegionContent::Text => self.step_in_text(region, depth),
+                    RegionContent::Own(step) => step(self, depth),
+                },
+            }
+        }
+    }
+
+    /// Moves to the next byte of code that may have a meaning, and handles it.
+    fn step_in_code(&mut self) {
+        let (marks, frame) = (&self.marks, self.frames.last());
+        match frame {
+            None => self.cursor.skip_until(|byte| marks[usize::from(byte)]),
+            Some(_) => self
+                .cursor
+                .skip_until(|byte| marks[usize::from(byte)] || b"{}()[]:`".contains(&byte)),
+        }
+        let byte = self.cursor.peek(0);
+        if self.cursor.at_end() {
+            return;
+        }
+        if byte == b'\n' {
+            return self.break_line();
+        }
+        if self.leave_code(byte) {
+            return;
+        }
         if self.syntax.asks.contains(&byte) {
             match (self.syntax.rule)(self) {
                 RuleTurn::Pass => {}
-                RuleTurn::Moved => return Some(()),
-                RuleTurn::Leave => return None,
-                RuleTurn::Text(rule, hashes) => {
-                    self.stack.push(Frame::Text {
-                        rule,
-                        hashes,
-                        depth: 0,
-                    });
-                    return Some(());
-                }
+                RuleTurn::Moved => return,
+                RuleTurn::Left => return self.has_left = true,
+                RuleTurn::Entered(region) => return self.push_frame(region),
             }
         }
-        if (bare || !self.comment()) && !self.open_text() && !self.bracket(byte) {
+        let is_bare = self.frames.last().is_some_and(|frame| frame.is_bare);
+        let is_read = self.skip_mark()
+            || self.skip_char()
+            || self.read_fence()
+            || (!is_bare && self.read_comment())
+            || self.open_region();
+        if !is_read {
+            self.count_bracket(byte);
             self.cursor.at += 1;
         }
-        Some(())
+    }
+
+    fn skip_mark(&mut self) -> bool {
+        let mut skips = self.syntax.skips.iter();
+        let found = skips.find(|(mark, _)| self.cursor.sees(mark));
+        self.cursor.at += found.map_or(0, |(_, width)| *width);
+        found.is_some()
+    }
+
+    /// Skips the character in quotes at the cursor, or just its quote if there is none.
+    fn skip_char(&mut self) -> bool {
+        let Some(follows) = self.syntax.quote_follows else {
+            return false;
+        };
+        let cursor = &mut *self.cursor;
+        if cursor.peek(0) != b'\'' {
+            return false;
+        }
+        let first = cursor.peek(1);
+        let width = match first {
+            b'\\' => 3,
+            0xf0.. => 5,
+            0xe0.. => 4,
+            0xc0.. => 3,
+            _ => 2,
+        };
+        let more = cursor.length_while(cursor.at + width, |byte| !matches!(byte, b'\'' | b'\n'));
+        let end = cursor.at + width + more;
+        let most = if first == b'\\' { MAX_ESCAPE } else { 0 };
+        let is_char =
+            more <= most && cursor.byte_at(end) == b'\'' && !follows(cursor.byte_before());
+        cursor.at = if is_char { end + 1 } else { cursor.at + 1 };
+        true
+    }
+
+    /// Skips the fence at the cursor, or records it if it is a comment.
+    fn read_fence(&mut self) -> bool {
+        let cursor = &mut *self.cursor;
+        let end_of = |fence: &Fence| Some((fence.end_at(cursor)?, fence.is_comment));
+        match self.syntax.fences.iter().find_map(end_of) {
+            Some((end, true)) => cursor.take_until(end, CommentKind::Block),
+            Some((end, false)) => cursor.at = end,
+            None => return false,
+        }
+        true
     }
 
     /// Records the comment that begins here, if there is one.
-    fn comment(&mut self) -> bool {
-        if let Some(block) = self
-            .syntax
-            .blocks
-            .iter()
-            .find(|block| self.cursor.sees(block.open))
-        {
-            let kind = if (self.syntax.doc)(self.cursor.rest()) {
-                CommentKind::Doc
-            } else {
-                CommentKind::Block
-            };
-            let end = block_end(self.cursor, block);
-            self.cursor.take(kind, end);
-            return true;
-        }
-        if self.syntax.lines.iter().any(|mark| self.cursor.sees(mark)) {
-            self.take_line();
-            return true;
-        }
-        false
+    pub(crate) fn read_comment(&mut self) -> bool {
+        let (cursor, syntax) = (&*self.cursor, self.syntax);
+        let begins_line = || {
+            let mut lines = syntax.lines.iter();
+            lines.any(|mark| cursor.sees(mark)) && (syntax.lines_begin)(cursor)
+        };
+        let block = syntax.blocks.iter().find(|block| cursor.sees(block.open));
+        let (end, kind) = match block {
+            Some(block) => (block_end(cursor, block), CommentKind::Block),
+            None if begins_line() => (self.line_comment_end(), CommentKind::Line),
+            None => return false,
+        };
+        let is_doc = (syntax.is_doc)(cursor.rest());
+        let kind = if is_doc { CommentKind::Doc } else { kind };
+        self.cursor.take_until(end, kind);
+        true
     }
 
-    /// Records the comment from here to the end of its line.
-    pub(crate) fn take_line(&mut self) {
-        let kind = if (self.syntax.doc)(self.cursor.rest()) {
-            CommentKind::Doc
+    /// The end of the comment at the cursor, which has no closing mark.
+    fn line_comment_end(&self) -> usize {
+        let cursor = &*self.cursor;
+        let frame = self.frames.last();
+        let stop = match frame.is_some_and(|frame| frame.region.close == "`") {
+            true => Some("`"),
+            false => self.syntax.lines_stop,
+        };
+        if let Some(end) = stop.and_then(|mark| cursor.find_in_line(cursor.at, mark)) {
+            return end;
+        }
+        let (mut end, last) = (cursor.line_end(cursor.at), cursor.bytes.len());
+        while self.syntax.lines_continue && end < last && cursor.byte_at(end - 1) == b'\\' {
+            end = cursor.line_end(cursor.end_of_mark(end, "\n"));
+        }
+        end
+    }
+
+    /// Enters the region that begins here, if there is one.
+    fn open_region(&mut self) -> bool {
+        let begins =
+            |region: &&Region| self.cursor.sees(region.open) && (region.begins)(self.cursor);
+        let found = self.syntax.regions.iter().find(begins);
+        if let Some(region) = found {
+            self.enter_region(region);
+        }
+        found.is_some()
+    }
+
+    /// Enters a region whose opening mark is next.
+    pub(crate) fn enter_region(&mut self, region: &'static Region) {
+        self.cursor.at += region.open.len();
+        self.push_frame(region);
+    }
+
+    fn push_frame(&mut self, region: &'static Region) {
+        let around = self.frames.last().is_none_or(|frame| frame.spans_lines);
+        let spans_lines = if region.is_code() {
+            around
         } else {
-            CommentKind::Line
+            region.spans_lines
         };
-        self.cursor.take_line(kind);
-    }
-
-    /// Enters the literal that begins here, if there is one.
-    fn open_text(&mut self) -> bool {
-        let Some(rule) = self
-            .syntax
-            .texts
-            .iter()
-            .find(|text| self.cursor.sees(text.open))
-        else {
-            return false;
-        };
-        if rule.doc {
-            let end = self
-                .cursor
-                .find(self.cursor.at + rule.open.len(), rule.close);
-            self.cursor.take(
-                CommentKind::Doc,
-                end.map_or(self.cursor.bytes.len(), |end| end + rule.close.len()),
-            );
-            return true;
-        }
-        self.cursor.at += rule.open.len();
-        self.stack.push(Frame::Text {
-            rule: *rule,
-            hashes: 0,
+        self.frames.push(Frame {
+            region,
             depth: 0,
+            spans_lines,
+            is_bare: !around || matches!(region.content, RegionContent::Formatted),
+            cases: 0,
         });
-        true
     }
 
-    /// Counts the brackets inside a hole, and leaves it at its closing bracket.
-    fn bracket(&mut self, byte: u8) -> bool {
-        let Some(Frame::Hole { hole, depth, .. }) = self.stack.last_mut() else {
-            return false;
-        };
-        let format = hole.format && *depth == 0 && byte == b':';
-        if hole.opens.contains(&byte) {
-            *depth += 1;
-        } else if *depth == 0 && (format || byte == hole.close) {
-            self.stack.pop();
-        } else if byte == hole.close || (hole.opens.len() > 1 && matches!(byte, b')' | b']')) {
-            *depth = depth.saturating_sub(1);
-        } else {
-            return false;
+    /// Moves past the mark of `width` bytes that ends the innermost region.
+    pub(crate) fn leave_region(&mut self, width: usize) {
+        self.cursor.at += width;
+        self.frames.pop();
+    }
+
+    /// Counts the beginning or the end of a shell's `case` in the innermost command.
+    pub(crate) fn count_case(&mut self, begins: bool) {
+        if let Some(frame) = self
+            .frames
+            .last_mut()
+            .filter(|frame| frame.region.close == ")")
+        {
+            frame.cases = match begins {
+                true => frame.cases + 1,
+                false => frame.cases.saturating_sub(1),
+            };
         }
-        self.cursor.at += 1;
-        true
     }
 
-    /// Closes constructs that can't span lines, and skips the heredocs that begin there.
-    fn line_break(&mut self) {
+    /// Leaves the code that ends with `byte`.
+    fn leave_code(&mut self, byte: u8) -> bool {
+        let ends = |frame: &Frame| {
+            let close = frame.region.close.as_bytes()[0];
+            let is_format =
+                matches!(frame.region.content, RegionContent::Formatted) && byte == b':';
+            frame.depth == 0 && frame.cases == 0 && (byte == close || is_format)
+        };
+        let leaves = self.frames.last().is_some_and(ends);
+        if leaves {
+            self.leave_region(1);
+        }
+        leaves
+    }
+
+    /// Counts a bracket that must be closed before the innermost region ends.
+    pub(crate) fn count_bracket(&mut self, byte: u8) {
+        let Some(Frame { region, depth, .. }) = self.frames.last_mut() else {
+            return;
+        };
+        let closes = byte == region.close.as_bytes()[0]
+            || (region.nests.len() > 1 && matches!(byte, b')' | b']'));
+        if region.nests.contains(&byte) {
+            *depth += 1;
+        } else if closes {
+            *depth = depth.saturating_sub(1);
+        }
+    }
+
+    /// Leaves literals that can't span lines, and skips the heredocs that begin on the next one.
+    fn break_line(&mut self) {
         self.cursor.at += 1;
-        while let Some(Frame::Hole { lines: false, .. }) = self.stack.last() {
-            self.stack.pop();
-            self.stack.pop();
+        while self.frames.last().is_some_and(|frame| !frame.spans_lines) {
+            self.frames.pop();
+            self.frames.pop();
         }
         for heredoc in std::mem::take(&mut self.heredocs) {
             skip_heredoc(self.cursor, heredoc);
         }
     }
 
-    /// Continues in a literal: to just past its end, or into a hole.
-    fn text(&mut self, rule: Literal, hashes: usize, mut depth: usize) {
-        let close = rule.close.as_bytes();
-        while !self.cursor.done() {
-            let byte = self.cursor.peek(0);
-            if let Some(hole) = rule.hole.filter(|hole| self.cursor.sees(hole.open)) {
-                if self.enter(rule, hole, depth) {
-                    return;
-                }
-            } else if Some(byte) == rule.escape {
-                self.cursor.at += 2;
-            } else if byte == b'\n' && !rule.lines {
-                self.stack.pop();
-                return;
-            } else if byte == close[0] && self.closes(close, hashes) {
-                let behind = self.cursor.at + close.len();
-                if rule.doubled && self.cursor.byte(behind) == byte {
-                    self.cursor.at += 2;
-                    continue;
-                }
-                self.cursor.at = behind;
-                if depth == 0 {
-                    let more = if rule.greedy {
-                        self.cursor.run(behind, byte)
-                    } else {
-                        0
-                    };
-                    self.cursor.at += hashes + more;
-                    self.stack.pop();
-                    return;
-                }
-                depth -= 1;
-            } else {
-                depth += usize::from(Some(byte) == rule.nest);
-                self.cursor.at += 1;
-                self.skip_plain(rule);
+    /// Moves to the next byte of a literal that may have a meaning, and handles it.
+    fn step_in_text(&mut self, region: &'static Region, depth: usize) {
+        self.cursor.skip_until(|byte| region.stops_at(byte));
+        let byte = self.cursor.peek(0);
+        let cursor = &mut *self.cursor;
+        if cursor.at_end() {
+            return;
+        }
+        let hole = region.holes.iter().find(|hole| cursor.sees(hole.open));
+        let skip = region.skips.iter().find(|(mark, _)| cursor.sees(mark));
+        if let Some(hole) = hole {
+            let is_formatted = matches!(hole.content, RegionContent::Formatted);
+            match is_formatted && cursor.peek(1) == byte {
+                true => cursor.at += 2,
+                false => self.enter_region(hole),
             }
+        } else if let Some((_, width)) = skip {
+            cursor.at += width;
+        } else if byte == b'\n' && !region.spans_lines {
+            self.frames.pop();
+        } else if depth == 0 && cursor.sees(region.close) {
+            let behind = cursor.rest()[region.close.len()..].iter();
+            let repeats = behind
+                .take(region.repeats)
+                .take_while(|other| **other == byte);
+            let width = region.close.len() + repeats.count();
+            self.leave_region(width);
+        } else {
+            cursor.at += 1;
+            self.count_bracket(byte);
         }
     }
 
-    /// True if a literal that ends with `close` and this many `#` ends at the cursor.
-    fn closes(&self, close: &[u8], hashes: usize) -> bool {
-        let behind = self.cursor.at + close.len();
-        self.cursor.rest().starts_with(close) && self.cursor.run(behind, b'#') >= hashes
-    }
-
-    /// Enters a hole of a literal with `depth` open brackets, unless its mark is doubled and stands for
-    /// itself.
-    fn enter(&mut self, rule: Literal, hole: Hole, depth: usize) -> bool {
-        self.cursor.at += hole.open.len();
-        if hole.format && self.cursor.peek(0) == b'{' {
-            self.cursor.at += 1;
-            return false;
+    /// Reads the `<<` at the cursor, and what it announces in one of these forms.
+    pub(crate) fn read_heredoc(&mut self, form: &HeredocForm) -> RuleTurn {
+        let cursor = &mut *self.cursor;
+        cursor.at += 2;
+        let has_sign = form.indenters.contains(&cursor.peek(0));
+        let is_indented = has_sign || form.is_always_indented;
+        let mut name = cursor.at + usize::from(has_sign);
+        if form.may_follow_blanks {
+            name += cursor.length_while(name, is_blank);
         }
-        if let Some(Frame::Text { depth: kept, .. }) = self.stack.last_mut() {
-            *kept = depth;
+        let quote = cursor.byte_at(name);
+        let is_quoted = form.quotes.contains(&quote);
+        name += usize::from(is_quoted);
+        let is_closed = is_quoted && quote != b'\\';
+        let length = match is_closed {
+            true => cursor.length_while(name, |byte| byte != quote && byte != b'\n'),
+            false => cursor.length_while(name, form.is_name),
+        };
+        let (first, end) = (cursor.byte_at(name), name + length);
+        let fits = match is_closed {
+            true => cursor.byte_at(end) == quote,
+            false => has_sign || is_quoted || (form.begins_bare)(first),
+        };
+        if length > 0 && fits && !first.is_ascii_digit() {
+            cursor.at = end + usize::from(is_closed);
+            let close = &cursor.bytes[name..end];
+            self.heredocs.push(Heredoc { close, is_indented });
         }
-        let bare = hole.format || !rule.lines;
-        self.stack.push(Frame::Hole {
-            hole,
-            depth: 0,
-            lines: rule.lines,
-            bare,
-        });
-        true
-    }
-
-    /// Skips ordinary bytes in a literal without holes and brackets.
-    fn skip_plain(&mut self, rule: Literal) {
-        if rule.hole.is_none() && rule.nest.is_none() {
-            let close = rule.close.as_bytes()[0];
-            let line = if rule.lines { close } else { b'\n' };
-            let rest = self.cursor.rest();
-            self.cursor.at +=
-                memchr3(close, rule.escape.unwrap_or(close), line, rest).unwrap_or(rest.len());
-        }
+        RuleTurn::Moved
     }
 }
 
 /// Moves past the line that ends `heredoc`.
-pub(crate) fn skip_heredoc(cursor: &mut CommentCursor<'_>, heredoc: Heredoc<'_>) {
-    while !cursor.done() {
-        let line = &cursor.bytes[cursor.at..cursor.line_end(cursor.at)];
-        cursor.next_line();
-        let line = if heredoc.indented {
-            line.trim_ascii_start()
-        } else {
-            line
-        };
+fn skip_heredoc(cursor: &mut CommentCursor<'_>, heredoc: Heredoc<'_>) {
+    while !cursor.at_end() {
+        let mut line = &cursor.bytes[cursor.at..cursor.line_end(cursor.at)];
+        cursor.skip_line();
+        if heredoc.is_indented {
+            line = line.trim_ascii_start();
+        }
         if line == heredoc.close {
             return;
         }
@@ -497,32 +726,39 @@ pub(crate) fn skip_heredoc(cursor: &mut CommentCursor<'_>, heredoc: Heredoc<'_>)
 /// The end of the block comment at the cursor, including its mark.
 fn block_end(cursor: &CommentCursor<'_>, block: &BlockMarks) -> usize {
     let body = cursor.at + block.open.len();
-    if !block.nested {
-        return cursor
-            .find(body, block.close)
-            .map_or(cursor.bytes.len(), |found| found + block.close.len());
+    if block.nesting == BlockNesting::Nothing {
+        return cursor.end_of_mark(body, block.close);
     }
-    let (open, close) = (block.open.as_bytes(), block.close.as_bytes());
-    let (mut depth, mut next) = (1_usize, body);
-    for found in memchr2_iter(
-        open[0],
-        close[0],
-        cursor.bytes.get(body..).unwrap_or_default(),
-    ) {
-        let here = body + found;
-        if here < next {
-            continue;
-        }
-        if cursor.bytes[here..].starts_with(close) {
-            depth -= 1;
-            next = here + close.len();
-        } else if cursor.bytes[here..].starts_with(open) {
-            depth += 1;
-            next = here + open.len();
-        }
-        if depth == 0 {
-            return next;
+    let has_strings = block.nesting == BlockNesting::CommentsAndStrings;
+    let (mut end, mut depth) = (body, 1_usize);
+    while depth > 0 && end < cursor.bytes.len() {
+        end += match cursor.rest_from(end) {
+            rest if rest.starts_with(block.close.as_bytes()) => {
+                depth -= 1;
+                block.close.len()
+            }
+            rest if rest.starts_with(block.open.as_bytes()) => {
+                depth += 1;
+                block.open.len()
+            }
+            [b'\'', b'"', b'\'', ..] if has_strings => 3,
+            [b'\'', b'\\', _, b'\'', ..] if has_strings => 4,
+            [b'"', text @ ..] if has_strings => 1 + string_length(text),
+            _ => 1,
+        };
+    }
+    end.min(cursor.bytes.len())
+}
+
+/// Length of the string that `text` begins with, up to its closing quote.
+fn string_length(text: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        match text.get(at) {
+            Some(b'"') => return at + 1,
+            Some(b'\\') => at += 2,
+            Some(_) => at += 1,
+            None => return at,
         }
     }
-    cursor.bytes.len()
 }

@@ -1,244 +1,115 @@
-//! JavaScript and TypeScript need a lexer of their own: regular expressions, templates, and the elements of
-//! JSX depend on context.
+//! JavaScript and TypeScript: regular expressions and the elements of JSX depend on context.
 
-use super::c_like::is_doc;
-use super::cursor::{CommentCursor, SCRIPT_WORDS, is_word, marks, skip_regex, value_expected};
-use crate::CommentKind;
+use super::c_like;
+use super::cursor::{CommentCursor, SCRIPT_WORDS, is_word};
+use super::engine::{
+    BACKTICKS, BRACES, DOLLAR, Region, RegionContent, RuleTurn, Syntax, TableLexer,
+};
 
-/// An open construct.
-#[derive(Clone, Copy)]
-enum Frame {
-    /// Code in braces, with this many open inside.
-    Code(usize),
-    Template,
-    /// The inside of an opening tag, with this many type arguments open.
-    Tag(usize),
-    /// The content between an opening and a closing tag.
-    Children,
+pub(crate) static TYPESCRIPT: Syntax = Syntax {
+    regions: &[
+        Region::escaped("\""),
+        Region::escaped("'"),
+        BACKTICKS.with_holes(DOLLAR),
+    ],
+    asks: b"/()",
+    rule: read_script,
+    ..c_like::BASE
+};
+
+/// A script in which `<` may begin an element.
+pub(crate) static JAVASCRIPT: Syntax = Syntax {
+    asks: b"/()<",
+    ..TYPESCRIPT
+};
+
+/// The inside of an opening tag; its own brackets are type arguments.
+static TAG: Region = Region {
+    nests: b"<",
+    content: RegionContent::Own(step_in_tag),
+    ..Region::between("<", ">").spanning_lines()
+};
+/// Values of attributes.
+static VALUES: [Region; 2] = [
+    Region::raw("\"").spanning_lines(),
+    Region::raw("'").spanning_lines(),
+];
+/// The content between an opening and a closing tag.
+static CHILDREN: Region = Region {
+    content: RegionContent::Own(step_in_children),
+    ..Region::between(">", "</").spanning_lines()
+};
+
+/// Regular expressions and elements; and which parentheses are the head of a statement, since an expression can follow one.
+fn read_script(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
+    let cursor = &mut *lexer.cursor;
+    match (cursor.peek(0), cursor.peek(1)) {
+        (b'(', _) => {
+            let word = cursor.word_ending_at(cursor.code_end());
+            lexer
+                .heads
+                .push(matches!(word, b"if" | b"while" | b"for" | b"with"));
+        }
+        (b')', _) => lexer.behind_head = lexer.heads.pop().unwrap_or(false),
+        (b'/', next) if next != b'/' && next != b'*' => {
+            let end = cursor.code_end();
+            let behind_head =
+                lexer.behind_head && end > cursor.start && cursor.bytes[end - 1] == b')';
+            if behind_head || cursor.expects_value(SCRIPT_WORDS) {
+                cursor.skip_regex();
+                return RuleTurn::Moved;
+            }
+        }
+        (b'<', _) if begins_element(cursor) => {
+            open_element(lexer);
+            return RuleTurn::Moved;
+        }
+        _ => {}
+    }
+    RuleTurn::Pass
 }
 
-/// Records the comments of a script; `<` may begin an element if `elements` is true.
-pub(crate) fn script(cursor: &mut CommentCursor<'_>, elements: bool) {
-    let mut lexer = Lexer {
-        cursor,
-        elements,
-        stack: Vec::new(),
-        heads: Vec::new(),
-        behind_head: false,
-    };
-    while !lexer.cursor.done() {
-        lexer.step();
+/// Enters the element whose `<` is next.
+fn open_element(lexer: &mut TableLexer<'_, '_>) {
+    if lexer.cursor.peek(1) == b'>' {
+        lexer.cursor.at += 1;
+        lexer.enter_region(&CHILDREN);
+    } else {
+        lexer.enter_region(&TAG);
     }
 }
 
-/// Records the comments of the expression in braces at the cursor, and moves past it.
-pub(crate) fn expression(cursor: &mut CommentCursor<'_>, elements: bool) {
-    let (at, start) = (cursor.at, cursor.start);
-    cursor.start = at;
-    cursor.at += 1;
-    let stack = vec![Frame::Code(0)];
-    let mut lexer = Lexer {
-        cursor,
-        elements,
-        stack,
-        heads: Vec::new(),
-        behind_head: false,
-    };
-    while !lexer.cursor.done() && !lexer.stack.is_empty() {
-        lexer.step();
-    }
-    cursor.start = start;
-}
-
-struct Lexer<'c, 't> {
-    cursor: &'c mut CommentCursor<'t>,
-    elements: bool,
-    stack: Vec<Frame>,
-    /// For each open parenthesis, true if `if`, `while`, `for` or `with` precedes it.
-    heads: Vec<bool>,
-    /// The same for the parenthesis that closed last.
-    behind_head: bool,
-}
-
-/// The bytes at which code may turn into something else.
-const MARKS: [bool; 256] = marks(b"/\"\'`{}()<");
-
-impl Lexer<'_, '_> {
-    fn step(&mut self) {
-        match self.stack.last() {
-            None | Some(Frame::Code(_)) => self.code(),
-            Some(Frame::Template) => self.template(),
-            Some(Frame::Tag(angles)) => self.tag(*angles),
-            Some(Frame::Children) => self.children(),
+fn step_in_tag(lexer: &mut TableLexer<'_, '_>, angles: usize) {
+    let byte = lexer.cursor.peek(0);
+    match byte {
+        b'"' => lexer.enter_region(&VALUES[0]),
+        b'\'' => lexer.enter_region(&VALUES[1]),
+        b'{' => lexer.enter_region(&BRACES),
+        b'/' if lexer.cursor.sees("/>") => lexer.leave_region(2),
+        b'/' if lexer.read_comment() => {}
+        b'>' if angles == 0 => {
+            lexer.leave_region(0);
+            lexer.enter_region(&CHILDREN);
         }
-    }
-
-    fn code(&mut self) {
-        let rest = self.cursor.rest();
-        self.cursor.at += rest
-            .iter()
-            .position(|byte| MARKS[usize::from(*byte)])
-            .unwrap_or(rest.len());
-        match self.cursor.peek(0) {
-            b'/' => self.slash(),
-            quote @ (b'"' | b'\'') => string(self.cursor, quote, true),
-            b'`' => {
-                self.cursor.at += 1;
-                self.stack.push(Frame::Template);
-            }
-            b'(' => {
-                let end = self.cursor.code_end(self.cursor.at);
-                let word = self.cursor.word_before(end);
-                self.heads
-                    .push(matches!(word, b"if" | b"while" | b"for" | b"with"));
-                self.cursor.at += 1;
-            }
-            b')' => {
-                self.behind_head = self.heads.pop().unwrap_or(false);
-                self.cursor.at += 1;
-            }
-            b'{' => {
-                if let Some(Frame::Code(depth)) = self.stack.last_mut() {
-                    *depth += 1;
-                }
-                self.cursor.at += 1;
-            }
-            b'}' => {
-                match self.stack.last_mut() {
-                    Some(Frame::Code(0)) => drop(self.stack.pop()),
-                    Some(Frame::Code(depth)) => *depth -= 1,
-                    _ => {}
-                }
-                self.cursor.at += 1;
-            }
-            b'<' if self.elements && begins_element(self.cursor) => self.open_element(),
-            _ => self.cursor.at += 1,
-        }
-    }
-
-    /// A comment, a regular expression, or a division.
-    fn slash(&mut self) {
-        if comment(self.cursor) {
-            return;
-        }
-        let end = self.cursor.code_end(self.cursor.at);
-        let behind_parenthesis = end > self.cursor.start && self.cursor.byte(end - 1) == b')';
-        if (behind_parenthesis && self.behind_head) || value_expected(self.cursor, SCRIPT_WORDS) {
-            skip_regex(self.cursor);
-        } else {
-            self.cursor.at += 1;
-        }
-    }
-
-    fn template(&mut self) {
-        let rest = self.cursor.rest();
-        self.cursor.at += memchr::memchr3(b'`', b'\\', b'$', rest).unwrap_or(rest.len());
-        match self.cursor.peek(0) {
-            b'\\' => self.cursor.at += 2,
-            b'$' if self.cursor.peek(1) == b'{' => {
-                self.cursor.at += 2;
-                self.stack.push(Frame::Code(0));
-            }
-            b'`' => {
-                self.stack.pop();
-                self.cursor.at += 1;
-            }
-            _ => self.cursor.at += 1,
-        }
-    }
-
-    /// Enters the element whose `<` is next.
-    fn open_element(&mut self) {
-        self.cursor.at += 1;
-        if self.cursor.peek(0) == b'>' {
-            self.cursor.at += 1;
-            self.stack.push(Frame::Children);
-        } else {
-            self.stack.push(Frame::Tag(0));
-        }
-    }
-
-    fn tag(&mut self, angles: usize) {
-        match self.cursor.peek(0) {
-            quote @ (b'"' | b'\'') => string(self.cursor, quote, false),
-            b'{' => {
-                self.cursor.at += 1;
-                self.stack.push(Frame::Code(0));
-            }
-            b'/' if self.cursor.peek(1) == b'>' => {
-                self.cursor.at += 2;
-                self.stack.pop();
-            }
-            b'/' if comment(self.cursor) => {}
-            b'<' => self.replace(Frame::Tag(angles + 1)),
-            b'>' if angles > 0 => self.replace(Frame::Tag(angles - 1)),
-            b'>' => self.replace(Frame::Children),
-            _ => self.cursor.at += 1,
-        }
-    }
-
-    /// Skips one byte, after which the innermost construct is `frame`.
-    fn replace(&mut self, frame: Frame) {
-        self.cursor.at += 1;
-        self.stack.pop();
-        self.stack.push(frame);
-    }
-
-    fn children(&mut self) {
-        let rest = self.cursor.rest();
-        self.cursor.at += memchr::memchr2(b'<', b'{', rest).unwrap_or(rest.len());
-        match (self.cursor.peek(0), self.cursor.peek(1)) {
-            (b'{', _) => {
-                self.cursor.at += 1;
-                self.stack.push(Frame::Code(0));
-            }
-            (b'<', b'/') => {
-                self.cursor.skip_past(self.cursor.at, ">");
-                self.stack.pop();
-            }
-            (b'<', next) if next == b'>' || is_word(next) || next == b'$' => self.open_element(),
-            _ => self.cursor.at += 1,
+        _ => {
+            lexer.count_bracket(byte);
+            lexer.cursor.at += 1;
         }
     }
 }
 
-/// Records the comment at the cursor, if there is one.
-fn comment(cursor: &mut CommentCursor<'_>) -> bool {
-    let doc = is_doc(cursor.rest());
-    match cursor.peek(1) {
-        b'/' => cursor.take_line(if doc {
-            CommentKind::Doc
-        } else {
-            CommentKind::Line
-        }),
-        b'*' => cursor.take_block(
-            if doc {
-                CommentKind::Doc
-            } else {
-                CommentKind::Block
-            },
-            cursor.at + 2,
-            "*/",
-        ),
-        _ => return false,
-    }
-    true
-}
-
-/// Skips the string that `quote` begins: in code it stays on its line and has escapes, in a tag neither.
-fn string(cursor: &mut CommentCursor<'_>, quote: u8, code: bool) {
-    cursor.at += 1;
-    let (escape, line) = if code { (b'\\', b'\n') } else { (quote, quote) };
-    loop {
-        let rest = cursor.rest();
-        cursor.at += memchr::memchr3(quote, escape, line, rest).unwrap_or(rest.len());
-        match cursor.peek(0) {
-            b'\\' if code && cursor.peek(1) == b'\r' => cursor.at += 3,
-            b'\\' if code => cursor.at += 2,
-            _ => break,
+fn step_in_children(lexer: &mut TableLexer<'_, '_>, _: usize) {
+    let cursor = &mut *lexer.cursor;
+    cursor.skip_until(|byte| byte == b'<' || byte == b'{');
+    match (cursor.peek(0), cursor.peek(1)) {
+        (b'{', _) => lexer.enter_region(&BRACES),
+        (b'<', b'/') => {
+            cursor.at = cursor.end_of_mark(cursor.at, ">");
+            lexer.leave_region(0);
         }
+        (b'<', next) if next == b'>' || next == b'$' || is_word(next) => open_element(lexer),
+        _ => cursor.at += 1,
     }
-    cursor.at += 1;
 }
 
 /// True if the `<` at the cursor begins an element, rather than a comparison or type parameters.
@@ -247,24 +118,18 @@ fn begins_element(cursor: &CommentCursor<'_>) -> bool {
     if first != b'>' && !first.is_ascii_alphabetic() && first != b'_' && first != b'$' {
         return false;
     }
-    if !value_expected(cursor, SCRIPT_WORDS) {
-        return false;
-    }
-    let name = cursor.at + 1;
-    let length = cursor.word(name);
-    if &cursor.bytes[name..name + length] == b"const" {
-        return false;
-    }
-    let behind = cursor.rest()[1 + length..].trim_ascii_start();
-    let parameters =
-        behind.starts_with(b",") || behind.starts_with(b"=") || behind.starts_with(b"extends ");
-    let called = length > 0 && behind.starts_with(b">(") && !closes(cursor, name, length);
-    !parameters && !called
+    let length = cursor.name_length(cursor.at + 1);
+    let (name, behind) = cursor.rest()[1..].split_at(length);
+    let behind = behind.trim_ascii_start();
+    let has_parameters = [&b","[..], b"=", b"extends "]
+        .iter()
+        .any(|sign| behind.starts_with(sign));
+    let is_call = length > 0 && behind.starts_with(b">(") && !closes_nearby(cursor, name);
+    name != b"const" && !has_parameters && !is_call && cursor.expects_value(SCRIPT_WORDS)
 }
 
-/// True if the element at the cursor, with the name at `name`, is closed nearby.
-fn closes(cursor: &CommentCursor<'_>, name: usize, length: usize) -> bool {
-    let close = [b"</", &cursor.bytes[name..name + length]].concat();
+/// True if the element at the cursor, with this name, is closed nearby.
+fn closes_nearby(cursor: &CommentCursor<'_>, name: &[u8]) -> bool {
     let near = &cursor.rest()[..cursor.rest().len().min(2_000)];
-    memchr::memmem::find(near, &close).is_some()
+    memchr::memmem::find(near, &[b"</", name].concat()).is_some()
 }

@@ -1,76 +1,57 @@
-//! YAML, and formats that are read line by line: no table fits them, since indentation or the line decides.
+//! YAML, and formats that are read line by line.
 
-use super::cursor::{CommentCursor, is_word};
-use super::engine::{Heredoc, skip_heredoc};
+use super::cursor::{CommentCursor, is_blank, is_word};
+use super::engine::{HeredocForm, RuleTurn, Syntax, TableLexer};
 use crate::CommentKind;
 
-/// Records comments that fill their line and begin with one of `marks`; if `inline` is true, also those after
-/// a value, if blanks surround their mark.
-pub(crate) fn settings(cursor: &mut CommentCursor<'_>, marks: &[u8], inline: bool) {
-    while !cursor.done() {
-        skip_blanks(cursor);
-        if marks.contains(&cursor.peek(0)) {
-            cursor.take_line(CommentKind::Line);
-        } else if inline && let Some(at) = inline_comment(cursor, marks) {
-            cursor.at = at;
-            cursor.take_line(CommentKind::Line);
-        }
-        cursor.next_line();
-    }
-}
+pub(crate) static BATCH: Syntax = Syntax {
+    lines: &["::"],
+    lines_begin: |cursor| cursor.begins_line(),
+    asks: b"@rR",
+    rule: read_batch,
+    ..Syntax::PLAIN
+};
 
-/// Records the comments of a Dockerfile.
-pub(crate) fn dockerfile(cursor: &mut CommentCursor<'_>) {
-    while !cursor.done() {
-        skip_blanks(cursor);
-        let end = cursor.line_end(cursor.at);
-        if cursor.peek(0) == b'#' {
-            cursor.take(CommentKind::Line, end);
-        }
-        let heredocs = docker_heredocs(&cursor.bytes[cursor.at..end]);
-        cursor.next_line();
-        for heredoc in heredocs {
-            skip_heredoc(cursor, heredoc);
-        }
-    }
-}
+pub(crate) static DOCKERFILE: Syntax = Syntax {
+    lines: &["#"],
+    lines_begin: |cursor| cursor.begins_line(),
+    asks: b"<",
+    rule: |lexer| match lexer.cursor.sees("<<") {
+        true => lexer.read_heredoc(&DOCKER_HEREDOC),
+        false => RuleTurn::Pass,
+    },
+    ..Syntax::PLAIN
+};
 
-/// Records comments that may follow any unquoted word: those of a `.env` file, or of a makefile, where a
-/// backslash continues a comment if `goes_on` is true.
-pub(crate) fn words(cursor: &mut CommentCursor<'_>, goes_on: bool) {
-    while !cursor.done() {
-        word_comment(cursor, goes_on);
-        cursor.next_line();
-    }
-}
+const DOCKER_HEREDOC: HeredocForm = HeredocForm {
+    quotes: b"'\"",
+    ..HeredocForm::PLAIN
+};
 
-/// Records the comments of a batch file.
-pub(crate) fn batch(cursor: &mut CommentCursor<'_>) {
-    while !cursor.done() {
-        skip_blanks(cursor);
-        let at = usize::from(cursor.peek(0) == b'@');
-        let remark = cursor
-            .rest()
-            .get(at..at + 3)
-            .is_some_and(|word| word.eq_ignore_ascii_case(b"rem"));
-        if cursor.sees("::")
-            || (remark && !is_word(cursor.peek(at + 3)) && cursor.peek(at + 3) != b'.')
-        {
-            cursor.take_line(CommentKind::Line);
-        }
-        cursor.next_line();
-    }
-}
+pub(crate) static TEX: Syntax = Syntax {
+    lines: &["%"],
+    asks: b"\\",
+    rule: read_tex,
+    ..Syntax::PLAIN
+};
 
-/// Records the comments of a Vim script that fill their line.
-pub(crate) fn vim(cursor: &mut CommentCursor<'_>) {
-    while !cursor.done() {
-        skip_blanks(cursor);
-        if cursor.peek(0) == b'"' || cursor.sees("# ") {
-            cursor.take_line(CommentKind::Line);
-        }
-        cursor.next_line();
+/// Only comments that fill their line: elsewhere the marks are strings.
+pub(crate) static VIM: Syntax = Syntax {
+    lines: &["\"", "# "],
+    lines_begin: |cursor| cursor.begins_line(),
+    ..Syntax::PLAIN
+};
+
+fn read_batch(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
+    let cursor = &mut *lexer.cursor;
+    let end = 3 + usize::from(cursor.peek(0) == b'@');
+    let is_remark = cursor.sees_any_case("rem") || cursor.sees_any_case("@rem");
+    let is_longer = is_word(cursor.peek(end)) || cursor.peek(end) == b'.';
+    if !is_remark || is_longer || !cursor.begins_line() {
+        return RuleTurn::Pass;
     }
+    cursor.take_line(CommentKind::Line);
+    RuleTurn::Moved
 }
 
 /// The marks around verbatim text in TeX.
@@ -81,264 +62,122 @@ const VERBATIM: &[(&str, &str)] = &[
     ("\\begin{minted", "\\end{minted"),
 ];
 
-/// Records the comments of a TeX file.
-pub(crate) fn tex(cursor: &mut CommentCursor<'_>) {
-    while !cursor.done() {
-        let rest = cursor.rest();
-        cursor.at += memchr::memchr2(b'%', b'\\', rest).unwrap_or(rest.len());
-        if cursor.peek(0) == b'%' {
-            cursor.take_line(CommentKind::Line);
-        } else if cursor.sees("\\verb") && cursor.peek(5).is_ascii_punctuation() {
-            let at = cursor.at + 5 + usize::from(cursor.peek(5) == b'*');
-            let rest = cursor.bytes.get(at + 1..).unwrap_or_default();
-            cursor.at = memchr::memchr2(cursor.byte(at), b'\n', rest)
-                .map_or(cursor.bytes.len(), |end| at + end + 2);
-        } else if let Some((_, close)) = VERBATIM.iter().find(|(open, _)| cursor.sees(open)) {
-            cursor.skip_past(cursor.at, close);
-        } else if cursor.sees("\\url{") || cursor.sees("\\href{") {
-            let rest = cursor.rest();
-            cursor.at += memchr::memchr2(b'}', b'\n', rest).unwrap_or(rest.len());
-        } else {
-            cursor.at += 2;
-        }
-    }
-}
-
-fn skip_blanks(cursor: &mut CommentCursor<'_>) {
-    cursor.at += cursor
-        .rest()
-        .iter()
-        .take_while(|byte| matches!(byte, b' ' | b'\t'))
-        .count();
-}
-
-/// The start of a comment after the value on this line, outside of quotes.
-fn inline_comment(cursor: &CommentCursor<'_>, marks: &[u8]) -> Option<usize> {
-    let line = &cursor.bytes[cursor.at..cursor.line_end(cursor.at)];
-    let mut quote = None;
-    for (index, byte) in line.iter().enumerate().skip(1) {
-        let blank = matches!(line[index - 1], b' ' | b'\t');
-        match (quote, byte) {
-            (Some(open), _) if open == byte => quote = None,
-            (None, b'"') => quote = Some(byte),
-            (None, b'\'') if blank || line[index - 1] == b'=' => quote = Some(byte),
-            (None, mark)
-                if blank
-                    && marks.contains(mark)
-                    && matches!(line.get(index + 1), Some(b' ' | b'\t')) =>
-            {
-                let value = line[..index].trim_ascii_end();
-                return (!value.ends_with(b"=") && !value.ends_with(b":"))
-                    .then_some(cursor.at + index);
-            }
-            _ => {}
-        }
-    }
-    None
-}
-
-/// Records the comment of this line, which begins with a `#` at the start of a word and outside of quotes. If
-/// `goes_on` is true, a backslash at the end of a line continues it.
-fn word_comment(cursor: &mut CommentCursor<'_>, goes_on: bool) {
-    let end = cursor.line_end(cursor.at);
-    let mut quote = 0;
-    while cursor.at < end {
-        let (byte, before) = (cursor.peek(0), cursor.before());
-        if byte == b'\\' && quote != b'\'' {
-            cursor.at += 1;
-        } else if quote != 0 {
-            quote = if byte == quote { 0 } else { quote };
-        } else if matches!(byte, b'"' | b'\'' | b'`') && !is_word(before) {
-            quote = byte;
-        } else if byte == b'#'
-            && (matches!(before, 0 | b' ' | b'\t' | b'\n' | b';') || (goes_on && before == b'@'))
-        {
-            let mut end = end;
-            while goes_on && cursor.byte(end - 1) == b'\\' && end < cursor.bytes.len() {
-                let next = cursor
-                    .find(end, "\n")
-                    .map_or(cursor.bytes.len(), |found| found + 1);
-                end = cursor.line_end(next);
-            }
-            cursor.take(CommentKind::Line, end);
-            return;
-        }
+/// Commands whose argument is no code.
+fn read_tex(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
+    let cursor = &mut *lexer.cursor;
+    if cursor.sees("\\verb") && cursor.peek(5).is_ascii_punctuation() {
+        cursor.at += 5 + usize::from(cursor.peek(5) == b'*');
+        let mark = cursor.peek(0);
         cursor.at += 1;
+        cursor.skip_until(|byte| byte == mark || byte == b'\n');
+        cursor.at += 1;
+    } else if let Some((_, close)) = VERBATIM.iter().find(|(open, _)| cursor.sees(open)) {
+        cursor.at = cursor.end_of_mark(cursor.at, close);
+    } else if cursor.sees("\\url{") || cursor.sees("\\href{") {
+        cursor.skip_until(|byte| byte == b'}' || byte == b'\n');
+    } else {
+        cursor.at += 2;
     }
-    cursor.at = end;
-}
-
-/// The heredocs that a line announces.
-fn docker_heredocs(line: &[u8]) -> Vec<Heredoc<'_>> {
-    let mut heredocs = Vec::new();
-    if line.starts_with(b"#") {
-        return heredocs;
-    }
-    for found in memchr::memmem::find_iter(line, b"<<") {
-        let rest = &line[found + 2..];
-        let indented = rest.starts_with(b"-");
-        let rest = if indented { &rest[1..] } else { rest };
-        let rest = rest
-            .strip_prefix(b"'")
-            .or_else(|| rest.strip_prefix(b"\""))
-            .unwrap_or(rest);
-        let length = rest.iter().take_while(|byte| is_word(**byte)).count();
-        if length > 0 && !rest[0].is_ascii_digit() {
-            heredocs.push(Heredoc {
-                close: &rest[..length],
-                indented,
-            });
-        }
-    }
-    heredocs
+    RuleTurn::Moved
 }
 
 /// Records the comments of a YAML stream.
-pub(crate) fn yaml(cursor: &mut CommentCursor<'_>) {
-    let mut lexer = Lexer { cursor, flow: 0 };
-    while !lexer.cursor.done() {
-        if let Some(header) = lexer.line() {
-            skip_block(lexer.cursor, header);
-        }
+pub(crate) fn lex_yaml(cursor: &mut CommentCursor<'_>) {
+    let mut open_brackets = 0;
+    while !cursor.at_end() {
+        read_yaml_line(cursor, &mut open_brackets);
     }
 }
 
-/// The information in a block scalar's first line.
-struct Header {
-    /// Column of the node that holds it, from 0; 0 at the top.
-    least: usize,
-    /// The indentation of the body, if given.
-    indent: Option<usize>,
-}
-
-struct Lexer<'c, 't> {
-    cursor: &'c mut CommentCursor<'t>,
-    /// Number of open `[` and `{`.
-    flow: usize,
-}
-
-impl Lexer<'_, '_> {
-    /// Skips one line, and quoted text that continues after it.
-    fn line(&mut self) -> Option<Header> {
-        let start = self.cursor.at;
-        let (mut value, mut least, mut keyed) = (true, 0, false);
-        if !self.cursor.peek(0).is_ascii_whitespace() && !matches!(self.cursor.peek(0), b']' | b'}')
-        {
-            self.flow = 0;
-        }
-        while !self.cursor.done() {
-            let (byte, next) = (self.cursor.peek(0), self.cursor.peek(1));
-            let blank = matches!(next, 0 | b' ' | b'\t' | b'\n' | b'\r');
-            match byte {
-                b'\n' => {
-                    self.cursor.at += 1;
-                    return None;
-                }
-                b' ' | b'\t' | b'\r' => {}
-                b'#' if matches!(self.cursor.before(), 0 | b' ' | b'\t' | b'\n') => {
-                    self.cursor.take_line(CommentKind::Line);
-                    continue;
-                }
-                b'"' | b'\'' if value => {
-                    quoted(self.cursor, byte);
-                    (value, keyed) = (false, true);
-                    continue;
-                }
-                b'-' | b'?' if value && blank => least = self.cursor.at - start + 1,
-                b'-' if value && self.cursor.at == start && self.cursor.sees("---") => {
-                    self.cursor.at += 3;
-                    continue;
-                }
-                b':' if blank || (self.flow > 0 && !value) => value = true,
-                b'[' | b'{' if value => self.flow += 1,
-                b']' | b'}' if self.flow > 0 => self.flow -= 1,
-                b',' if self.flow > 0 => value = true,
-                b'&' | b'!' if value => {
-                    let rest = self.cursor.rest();
-                    self.cursor.at += rest
-                        .iter()
-                        .position(u8::is_ascii_whitespace)
-                        .unwrap_or(rest.len());
-                    continue;
-                }
-                b'|' | b'>' if value && self.flow == 0 => {
-                    if let Some(indent) = self.header() {
-                        return Some(Header {
-                            least,
-                            indent: indent.map(|indent| least.saturating_sub(1) + indent),
-                        });
-                    }
-                    value = false;
-                }
-                _ => {
-                    if value && !keyed && self.flow == 0 {
-                        (least, keyed) = (self.cursor.at - start + 1, true);
-                    }
-                    value = false;
-                }
-            }
-            self.cursor.at += 1;
-        }
-        None
+/// Reads one line, with the quoted text or the block scalar that continues after it. `flow` counts open `[` and `{`.
+fn read_yaml_line(cursor: &mut CommentCursor<'_>, flow: &mut usize) {
+    let start = cursor.at;
+    let (mut expects_value, mut has_node) = (true, false);
+    // Indentation of a block scalar: more than that of the node that holds it.
+    let mut least = 0;
+    if !cursor.peek(0).is_ascii_whitespace() && !matches!(cursor.peek(0), b']' | b'}') {
+        *flow = 0;
     }
-
-    /// Skips a block scalar's header, with the comment and the line break after it. Returns the body's
-    /// indentation if the header gives one; `None` if it is no header.
-    fn header(&mut self) -> Option<Option<usize>> {
-        let line = &self.cursor.rest()[1..];
-        let length = line
-            .iter()
-            .take_while(|byte| matches!(byte, b'+' | b'-' | b'1'..=b'9'))
-            .count();
-        let blank = line[length..]
-            .iter()
-            .take_while(|byte| matches!(byte, b' ' | b'\t'))
-            .count();
-        let behind = self.cursor.peek(1 + length + blank);
-        if length > 2 || !(matches!(behind, 0 | b'\r' | b'\n') || (behind == b'#' && blank > 0)) {
-            return None;
-        }
-        let digit = line[..length].iter().find(|byte| byte.is_ascii_digit());
-        let indent = digit.map(|digit| usize::from(digit - b'0'));
-        self.cursor.at += 1 + length + blank;
-        if behind == b'#' {
-            self.cursor.take_line(CommentKind::Line);
-        }
-        self.cursor.next_line();
-        Some(indent)
-    }
-}
-
-/// Skips the body of a block scalar: all lines with the indentation of its first one.
-fn skip_block(cursor: &mut CommentCursor<'_>, header: Header) {
-    let mut body = header.indent;
-    while !cursor.done() {
-        let line = &cursor.bytes[cursor.at..cursor.line_end(cursor.at)];
-        let indent = line.iter().take_while(|byte| **byte == b' ').count();
-        if indent < line.len() && line[indent] != b'\t' {
-            let least = *body.get_or_insert(indent.max(header.least));
-            if indent < least
-                || (least == 0 && (line.starts_with(b"---") || line.starts_with(b"...")))
-            {
-                return;
-            }
-        }
-        cursor.next_line();
-    }
-}
-
-/// Skips the text that `quote` begins.
-fn quoted(cursor: &mut CommentCursor<'_>, quote: u8) {
-    cursor.at += 1;
-    loop {
-        let rest = cursor.rest();
-        cursor.at += memchr::memchr2(quote, if quote == b'"' { b'\\' } else { quote }, rest)
-            .unwrap_or(rest.len());
-        if cursor.peek(0) == b'\\' || (quote == b'\'' && cursor.sees("''")) {
-            cursor.at += 2;
+    while !cursor.at_end() {
+        let byte = cursor.peek(0);
+        let is_apart = b"\0 \t\n\r".contains(&cursor.peek(1));
+        if byte == b'#' && b"\0 \t\n".contains(&cursor.byte_before()) {
+            cursor.take_line(CommentKind::Line);
             continue;
         }
         cursor.at += 1;
-        return;
+        match byte {
+            b'\n' => return,
+            b' ' | b'\t' | b'\r' => {}
+            b'-' | b'?' if expects_value && is_apart => least = cursor.at - start,
+            b'-' if cursor.at == start + 1 && cursor.sees("--") => cursor.at += 2,
+            b':' if is_apart || (*flow > 0 && !expects_value) => expects_value = true,
+            b',' if *flow > 0 => expects_value = true,
+            b'[' | b'{' if expects_value => *flow += 1,
+            b']' | b'}' if *flow > 0 => *flow -= 1,
+            b'&' | b'!' if expects_value => cursor.skip_until(|byte| byte.is_ascii_whitespace()),
+            b'|' | b'>' if expects_value && *flow == 0 && is_block_header(cursor) => {
+                return skip_block(cursor, least);
+            }
+            _ => {
+                if expects_value && !has_node && *flow == 0 {
+                    (least, has_node) = (cursor.at - start, true);
+                }
+                if expects_value && matches!(byte, b'"' | b'\'') {
+                    skip_quoted(cursor, byte);
+                }
+                expects_value = false;
+            }
+        }
+    }
+}
+
+/// True if the rest of the line behind `|` or `>` is that of a block scalar's header.
+fn is_block_header(cursor: &CommentCursor<'_>) -> bool {
+    let signs = cursor.length_while(cursor.at, is_block_sign);
+    let blanks = cursor.length_while(cursor.at + signs, is_blank);
+    let behind = cursor.peek(signs + blanks);
+    signs <= 2 && (matches!(behind, 0 | b'\r' | b'\n') || (behind == b'#' && blanks > 0))
+}
+
+fn is_block_sign(byte: u8) -> bool {
+    matches!(byte, b'+' | b'-' | b'1'..=b'9')
+}
+
+/// Skips the rest of a block scalar's header, and its body: all lines with the indentation of the first one, or with the
+/// one that the header gives.
+fn skip_block(cursor: &mut CommentCursor<'_>, least: usize) {
+    let signs = &cursor.rest()[..cursor.length_while(cursor.at, is_block_sign)];
+    let digit = signs.iter().find(|byte| byte.is_ascii_digit());
+    let mut body = digit.map(|digit| least.saturating_sub(1) + usize::from(digit - b'0'));
+    cursor.at += signs.len();
+    cursor.skip_blanks();
+    if cursor.peek(0) == b'#' {
+        cursor.take_line(CommentKind::Line);
+    }
+    cursor.skip_line();
+    while !cursor.at_end() {
+        let line = &cursor.bytes[cursor.at..cursor.line_end(cursor.at)];
+        let indent = cursor.run_length(cursor.at, b' ');
+        if indent < line.len() && line[indent] != b'\t' {
+            let body = *body.get_or_insert(indent.max(least));
+            let ends_document = line.starts_with(b"---") || line.starts_with(b"...");
+            if indent < body || (body == 0 && ends_document) {
+                return;
+            }
+        }
+        cursor.skip_line();
+    }
+}
+
+/// Skips the text after the quote that begins it.
+fn skip_quoted(cursor: &mut CommentCursor<'_>, quote: u8) {
+    loop {
+        cursor.skip_until(|byte| byte == quote || (byte == b'\\' && quote == b'"'));
+        let is_escape = cursor.peek(0) == b'\\' || (quote == b'\'' && cursor.sees("''"));
+        cursor.at += if is_escape { 2 } else { 1 };
+        if !is_escape {
+            return;
+        }
     }
 }

@@ -17,10 +17,10 @@ mod shell;
 #[cfg(test)]
 mod tests;
 
-use self::Lexer::{Own, Table};
+use self::SourceLexer::{Own, Table};
 use self::cursor::CommentCursor;
-use self::engine::Syntax;
-use self::markup::MarkupFlavour;
+use self::engine::{Syntax, lex_code};
+use self::markup::{MarkupFlavour, lex_component, lex_markup, lex_php};
 use crate::{CommentKind, SourceComment};
 
 /// A language, or several that write comments in the same way.
@@ -30,11 +30,11 @@ pub struct SourceLanguage {
     /// The names of its files. `*.rs` is an extension, `#!sh` an interpreter without its version, and any
     /// other word the whole name of a file; all in lower case.
     files: &'static str,
-    lexer: Lexer,
+    lexer: SourceLexer,
 }
 
 /// The way to find the comments of a language.
-enum Lexer {
+enum SourceLexer {
     /// By the engine, from a table.
     Table(&'static Syntax),
     /// By code of the language's own.
@@ -47,50 +47,50 @@ enum Lexer {
 /// says so.
 #[must_use]
 pub fn comments<'t>(language: &SourceLanguage, text: &'t str) -> Vec<SourceComment<'t>> {
-    let mut cursor = CommentCursor::new(text);
+    let mut cursor = CommentCursor::at_start_of(text);
     if cursor.sees("#!") && !cursor.sees("#![") {
         cursor.take_line(CommentKind::Line);
     }
     match language.lexer {
-        Table(syntax) => engine::lex(&mut cursor, syntax),
+        Table(syntax) => lex_code(&mut cursor, syntax),
         Own(lex) => lex(&mut cursor),
     }
-    cursor.finish()
+    cursor.into_comments()
 }
 
-const fn row(name: &'static str, files: &'static str, lexer: Lexer) -> SourceLanguage {
+const fn row(name: &'static str, files: &'static str, lexer: SourceLexer) -> SourceLanguage {
     SourceLanguage { name, files, lexer }
 }
 
 /// Every language. The first one that matches a name counts.
 #[rustfmt::skip]
 pub(crate) static LANGUAGES: &[SourceLanguage] = &[
-    row("Astro", "*.astro", Own(|c| markup::lex(c, MarkupFlavour::Astro))),
-    row("Batch", "*.bat *.cmd", Own(lines::batch)),
+    row("Astro", "*.astro", Own(|c| lex_markup(c, MarkupFlavour::Astro))),
+    row("Batch", "*.bat *.cmd", Table(&lines::BATCH)),
     row("C", "*.c *.h *.cc *.cpp *.cxx *.c++ *.hh *.hpp *.hxx *.h++ *.inl *.ipp *.tpp *.ixx *.cppm *.m *.mm *.ino *.cu \
         *.cuh *.glsl *.vert *.frag *.hlsl *.metal", Table(&c_like::C)),
     row("CSharp", "*.cs *.csx *.cake", Table(&c_like::CSHARP)),
     row("Clojure", "*.clj *.cljs *.cljc *.edn #!bb #!clojure", Table(&functional::CLOJURE)),
     row("CMake", "*.cmake cmakelists.txt", Table(&hashes::CMAKE)),
-    row("Conf", "*.conf *.nginx justfile .justfile", Table(&hashes::PLAIN)),
+    row("Conf", "*.conf *.nginx justfile .justfile", Table(&hashes::CONF)),
     row("Css", "*.css *.pcss *.postcss", Table(&markup::CSS)),
     row("Dart", "*.dart", Table(&c_like::DART)),
-    row("Dockerfile", "*.dockerfile *.containerfile dockerfile containerfile", Own(lines::dockerfile)),
+    row("Dockerfile", "*.dockerfile *.containerfile dockerfile containerfile", Table(&lines::DOCKERFILE)),
     row("Elixir", "*.ex *.exs #!elixir", Table(&hashes::ELIXIR)),
-    row("Env", "*.env .env .envrc .flaskenv", Own(|c| lines::words(c, false))),
+    row("Env", "*.env .env .envrc .flaskenv", Table(&hashes::ENV)),
     row("Erlang", "*.erl *.hrl *.escript #!escript", Table(&functional::ERLANG)),
     row("FSharp", "*.fs *.fsi *.fsx", Table(&functional::FSHARP)),
-    row("Fish", "*.fish #!fish", Own(|c| shell::lex(c, true))),
+    row("Fish", "*.fish #!fish", Table(&shell::FISH)),
     row("Go", "*.go", Table(&c_like::GO)),
     row("GraphQl", "*.graphql *.graphqls *.gql", Table(&hashes::GRAPHQL)),
     row("Groovy", "*.groovy *.gradle *.gvy jenkinsfile #!groovy", Table(&c_like::GROOVY)),
     row("Haskell", "*.hs *.hsc *.hs-boot *.purs *.elm #!runhaskell #!runghc #!stack", Table(&functional::HASKELL)),
     row("Hcl", "*.tf *.tfvars *.hcl *.nomad", Table(&c_like::HCL)),
-    row("Html", "*.html *.htm", Own(|c| markup::lex(c, MarkupFlavour::Html))),
+    row("Html", "*.html *.htm", Own(|c| lex_markup(c, MarkupFlavour::Html))),
     row("Ini", "*.ini *.cfg *.inf *.editorconfig *.gitconfig .gitconfig .editorconfig .npmrc .gitmodules .pylintrc \
-        .flake8 .coveragerc setup.cfg", Own(|c| lines::settings(c, b"#;", true))),
+        .flake8 .coveragerc setup.cfg", Table(&hashes::INI)),
     row("Java", "*.java", Table(&c_like::JAVA)),
-    row("JavaScript", "*.js *.jsx *.mjs *.cjs *.es6 #!node #!nodejs", Own(|c| javascript::script(c, true))),
+    row("JavaScript", "*.js *.jsx *.mjs *.cjs *.es6 #!node #!nodejs", Table(&javascript::JAVASCRIPT)),
     row("Jsonc", "*.jsonc *.json5 tsconfig.json jsconfig.json .eslintrc .eslintrc.json .babelrc .swcrc devcontainer.json \
         .jshintrc", Table(&c_like::JSONC)),
     row("Julia", "*.jl #!julia", Table(&hashes::JULIA)),
@@ -98,14 +98,14 @@ pub(crate) static LANGUAGES: &[SourceLanguage] = &[
     row("Lisp", "*.lisp *.lsp *.el *.scm *.ss *.rkt #!racket #!guile #!sbcl", Table(&functional::LISP)),
     row("Lua", "*.lua *.luau *.rockspec #!lua #!luajit", Table(&hashes::LUA)),
     row("Makefile", "*.mk *.mak *.make makefile gnumakefile bsdmakefile makefile.am makefile.in #!make",
-        Own(|c| lines::words(c, true))),
+        Table(&hashes::MAKEFILE)),
     row("Nim", "*.nim *.nims *.nimble", Table(&hashes::NIM)),
     row("Nix", "*.nix #!nix", Table(&hashes::NIX)),
     row("OCaml", "*.ml *.mli #!ocaml", Table(&functional::OCAML)),
     row("Perl", "*.pl *.pm *.t *.psgi #!perl", Table(&ruby_perl::PERL)),
-    row("Php", "*.php *.phtml *.php3 *.php4 *.php5 *.php7 *.phps *.phpt #!php", Own(markup::php)),
+    row("Php", "*.php *.phtml *.php3 *.php4 *.php5 *.php7 *.phps *.phpt #!php", Own(lex_php)),
     row("PowerShell", "*.ps1 *.psm1 *.psd1 #!pwsh #!powershell", Table(&hashes::POWERSHELL)),
-    row("Properties", "*.properties *.service *.socket *.timer *.desktop", Own(|c| lines::settings(c, b"#!", false))),
+    row("Properties", "*.properties *.service *.socket *.timer *.desktop", Table(&hashes::PROPERTIES)),
     row("Protobuf", "*.proto", Table(&c_like::PROTOBUF)),
     row("Python", "*.py *.pyi *.pyw *.pyx *.pxd *.bzl *.star build build.bazel workspace workspace.bazel module.bazel \
         sconstruct sconscript tiltfile snakefile wscript #!python #!pypy", Table(&hashes::PYTHON)),
@@ -118,20 +118,20 @@ pub(crate) static LANGUAGES: &[SourceLanguage] = &[
     row("Scss", "*.scss *.sass *.less", Table(&markup::SCSS)),
     row("Shell", "*.sh *.bash *.zsh *.ksh *.bats *.bashrc *.zshrc *.profile *.ebuild .bashrc .bash_profile .bash_login \
         .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc apkbuild pkgbuild #!sh \
-        #!bash #!zsh #!dash #!ksh #!ash #!mksh #!bats", Own(|c| shell::lex(c, false))),
+        #!bash #!zsh #!dash #!ksh #!ash #!mksh #!bats", Table(&shell::SHELL)),
     row("Sql", "*.sql *.ddl *.dml *.psql *.pgsql *.mysql", Table(&hashes::SQL)),
-    row("Svelte", "*.svelte", Own(|c| markup::component(c, MarkupFlavour::Svelte))),
+    row("Svelte", "*.svelte", Own(|c| lex_component(c, MarkupFlavour::Svelte))),
     row("Swift", "*.swift #!swift", Table(&c_like::SWIFT)),
-    row("Tex", "*.tex *.sty *.ltx", Own(lines::tex)),
+    row("Tex", "*.tex *.sty *.ltx", Table(&lines::TEX)),
     row("Toml", "*.toml pipfile", Table(&hashes::TOML)),
-    row("Tsx", "*.tsx", Own(|c| javascript::script(c, true))),
-    row("TypeScript", "*.ts *.mts *.cts #!deno #!bun #!tsx #!ts-node", Own(|c| javascript::script(c, false))),
-    row("Vim", "*.vim *.vimrc .vimrc .gvimrc .exrc", Own(lines::vim)),
-    row("Vue", "*.vue", Own(|c| markup::component(c, MarkupFlavour::Html))),
+    row("Tsx", "*.tsx", Table(&javascript::JAVASCRIPT)),
+    row("TypeScript", "*.ts *.mts *.cts #!deno #!bun #!tsx #!ts-node", Table(&javascript::TYPESCRIPT)),
+    row("Vim", "*.vim *.vimrc .vimrc .gvimrc .exrc", Table(&lines::VIM)),
+    row("Vue", "*.vue", Own(|c| lex_component(c, MarkupFlavour::Html))),
     row("Xml", "*.xml *.xsd *.xsl *.xslt *.svg *.xhtml *.plist *.csproj *.fsproj *.vbproj *.vcxproj *.props *.targets \
         *.xaml *.axaml *.resx *.nuspec *.config *.rss *.atom *.wsdl *.storyboard *.xib",
-        Own(|c| markup::lex(c, MarkupFlavour::Xml))),
-    row("Yaml", "*.yml *.yaml .clang-format .clang-tidy .clangd", Own(lines::yaml)),
+        Own(|c| lex_markup(c, MarkupFlavour::Xml))),
+    row("Yaml", "*.yml *.yaml .clang-format .clang-tidy .clangd", Own(lines::lex_yaml)),
     row("Zig", "*.zig *.zon", Table(&c_like::ZIG)),
 ];
 

@@ -1,19 +1,29 @@
-//! Ruby and Perl let authors choose the delimiters of strings, and a slash divides or begins an expression,
-//! so their rules need context.
+//! Ruby and Perl let authors choose the delimiters of strings, and a slash divides or begins an expression, so their rules
+//! need context.
 
-use super::cursor::{CommentCursor, is_word, value_expected};
-use super::engine::{HASH, Heredoc, Literal, RuleTurn, Syntax, TableLexer};
+use super::cursor::{CommentCursor, is_word};
+use super::engine::{
+    APOSTROPHES, BACKTICKS, HASH, HeredocForm, QUOTED, Region, RuleTurn, Syntax, TableLexer,
+};
 use crate::CommentKind;
 
 pub(crate) static RUBY: Syntax = Syntax {
     lines: &["#"],
-    texts: &[
-        Literal::escaped("\"").lines().hole(HASH),
-        Literal::escaped("'").lines(),
-        Literal::escaped("`").lines().hole(HASH),
+    regions: &[
+        QUOTED.with_holes(HASH),
+        APOSTROPHES,
+        BACKTICKS.with_holes(HASH),
     ],
     asks: b"=_?$%/<:",
-    rule: ruby_rule,
+    rule: read_ruby,
+    ..Syntax::PLAIN
+};
+
+pub(crate) static PERL: Syntax = Syntax {
+    lines: &["#"],
+    regions: &[QUOTED, APOSTROPHES, BACKTICKS],
+    asks: b"=_$@%&/<qmsyt'",
+    rule: read_perl,
     ..Syntax::PLAIN
 };
 
@@ -23,288 +33,235 @@ const RUBY_WORDS: &str =
 /// Words of Perl that precede a value.
 const PERL_WORDS: &str = "return else if unless while until and or not elsif split grep map join x cmp eq ne when push print die";
 
-/// All closing delimiters of strings, in one text so that each can be borrowed as a mark.
-const DELIMITERS: &str = "!\"#$%&'*+,-./:;=?@\\^_`|~)]}>";
+/// A bare name is a constant: before a small letter, `<<` shifts or appends.
+const RUBY_HEREDOC: HeredocForm = HeredocForm {
+    indenters: b"~-",
+    quotes: b"\"'`",
+    begins_bare: |first| first.is_ascii_uppercase() || first == b'_',
+    ..HeredocForm::PLAIN
+};
 
-/// A string that begins with `open` and ends with the bracket that closes it, or with the same byte.
-pub(super) fn delimited(open: u8) -> Option<Literal> {
-    let (close, nest) = match open {
-        b'(' => (b')', Some(open)),
-        b'[' => (b']', Some(open)),
-        b'{' => (b'}', Some(open)),
-        b'<' => (b'>', Some(open)),
-        _ => (open, None),
-    };
-    let index = DELIMITERS.bytes().position(|byte| byte == close)?;
-    let close = &DELIMITERS[index..=index];
-    Some(
-        Literal {
-            nest,
-            ..Literal::raw(close)
+const PERL_HEREDOC: HeredocForm = HeredocForm {
+    indenters: b"~",
+    begins_bare: |first| first.is_ascii_alphabetic() || first == b'_',
+    ..RUBY_HEREDOC
+};
+
+/// All closing delimiters of strings: those of brackets, then those that also open them.
+const DELIMITERS: &str = ")]}>!\"#$%&'*+,-./:;=?@\\^`|~)]}>";
+const BRACKETS: [&[u8]; 4] = [b"(", b"[", b"{", b"<"];
+
+/// A string for each of [`DELIMITERS`].
+pub(super) type DelimitedTexts = [Region; DELIMITERS.len()];
+
+/// The strings with these holes. Brackets inside of brackets must be closed if `nests` is true.
+pub(super) const fn delimited_texts(nests: bool, holes: &'static [Region]) -> DelimitedTexts {
+    let mut texts = [Region::raw("!"); DELIMITERS.len()];
+    let mut index = 0;
+    while index < texts.len() {
+        let close = DELIMITERS.split_at(index).1.split_at(1).0;
+        texts[index] = Region::escaped(close).spanning_lines().with_holes(holes);
+        if nests && index < BRACKETS.len() {
+            texts[index].nests = BRACKETS[index];
         }
-        .lines(),
-    )
+        index += 1;
+    }
+    texts
 }
 
-fn ruby_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
-    let cursor = &mut *engine.cursor;
+/// The string of `texts` that begins with `open`.
+pub(super) fn delimited_text(texts: &'static DelimitedTexts, open: u8) -> Option<&'static Region> {
+    let bracket = BRACKETS.iter().position(|bracket| bracket[0] == open);
+    let index = bracket.or_else(|| DELIMITERS.bytes().rposition(|byte| byte == open))?;
+    Some(&texts[index])
+}
+
+static PLAIN_TEXTS: DelimitedTexts = delimited_texts(true, &[]);
+static FILLED_TEXTS: DelimitedTexts = delimited_texts(true, HASH);
+
+/// A regular expression of Ruby, where a value must come and where an argument may.
+static RUBY_REGEX: Region = Region::escaped("/").spanning_lines().with_holes(HASH);
+static RUBY_ARGUMENT_REGEX: Region = Region::escaped("/").with_holes(HASH);
+static PERL_REGEX: Region = Region::escaped("/").spanning_lines();
+
+fn read_ruby(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
+    let cursor = &mut *lexer.cursor;
     match cursor.peek(0) {
         b'=' if cursor.at_line_start() && cursor.sees("=begin") => {
-            let end = cursor.find(cursor.at, "\n=end");
-            cursor.take(
-                CommentKind::Block,
-                end.map_or(cursor.bytes.len(), |end| cursor.line_end(end + 1)),
-            );
+            take_pod(cursor, "\n=end", CommentKind::Block);
         }
-        b'_' if cursor.at_line_start() && ends_program(cursor) => return RuleTurn::Leave,
-        b'?' if !is_word(cursor.before())
+        b'_' if ends_program(cursor) => return RuleTurn::Left,
+        b'?' if !cursor.is_behind_word()
             && !is_word(cursor.peek(2))
             && !cursor.peek(1).is_ascii_whitespace() =>
         {
             cursor.at += if cursor.peek(1) == b'\\' { 3 } else { 2 };
         }
         b'$' if cursor.peek(1).is_ascii_punctuation() => cursor.at += 2,
-        b':' if matches!(cursor.peek(1), b'/' | b'%' | b'`' | b'<') && cursor.before() != b':' => {
-            cursor.at += 2
+        b':' if b"/%`<".contains(&cursor.peek(1)) && cursor.byte_before() != b':' => cursor.at += 2,
+        b'%' => return read_percent(cursor),
+        b'/' if cursor.expects_value(RUBY_WORDS) => {
+            cursor.at += 1;
+            return RuleTurn::Entered(&RUBY_REGEX);
         }
-        b'%' => return percent(cursor),
-        b'/' => return slash(cursor),
-        b'<' if cursor.sees("<<") => return ruby_heredoc(engine),
+        b'/' if is_argument(cursor) => {
+            cursor.at += 1;
+            return RuleTurn::Entered(&RUBY_ARGUMENT_REGEX);
+        }
+        b'<' if cursor.sees("<<") && is_shift(cursor) => cursor.at += 2,
+        b'<' if cursor.sees("<<") => return lexer.read_heredoc(&RUBY_HEREDOC),
         _ => return RuleTurn::Pass,
     }
     RuleTurn::Moved
+}
+
+/// Records documentation up to the line with the mark `end`.
+fn take_pod(cursor: &mut CommentCursor<'_>, end: &str, kind: CommentKind) {
+    let end = cursor.find_mark(cursor.at, end);
+    let end = end.map_or(cursor.bytes.len(), |end| cursor.line_end(end + 1));
+    cursor.take_until(end, kind);
 }
 
 /// True if this line ends the program's code.
 fn ends_program(cursor: &CommentCursor<'_>) -> bool {
-    matches!(
-        &cursor.bytes[cursor.at..cursor.line_end(cursor.at)],
-        b"__END__" | b"__DATA__"
-    )
+    let line = || &cursor.bytes[cursor.at..cursor.line_end(cursor.at)];
+    cursor.at_line_start() && matches!(line(), b"__END__" | b"__DATA__")
 }
 
 /// True if an argument without parentheses may begin at the cursor: `puts /x/`, `puts %w[a]`, not `a / b`.
-fn is_argument(cursor: &CommentCursor<'_>, width: usize) -> bool {
-    let end = cursor.code_end(cursor.at);
-    let named = end > cursor.start
-        && is_word(cursor.byte(end - 1))
-        && !cursor.byte(end - 1).is_ascii_digit();
-    let variable = {
-        let word = cursor.word_before(end);
-        end > word.len() + cursor.start && matches!(cursor.byte(end - word.len() - 1), b'@' | b'$')
+fn is_argument(cursor: &CommentCursor<'_>) -> bool {
+    let end = cursor.code_end();
+    let word = cursor.word_ending_at(end);
+    let is_name = word.last().is_some_and(|byte| !byte.is_ascii_digit());
+    let sign = match end - word.len() {
+        start if start > cursor.start => cursor.byte_at(start - 1),
+        _ => 0,
     };
-    let next = cursor.peek(width);
-    named && !variable && end < cursor.at && !next.is_ascii_whitespace() && next != b'='
+    let next = cursor.peek(1);
+    let is_operator = next.is_ascii_whitespace() || next == b'=';
+    is_name && !matches!(sign, b'@' | b'$') && end < cursor.at && !is_operator
 }
 
-fn percent(cursor: &mut CommentCursor<'_>) -> RuleTurn {
+/// True if the `<<` at the cursor follows a value and precedes a name: there it announces no heredoc.
+fn is_shift(cursor: &CommentCursor<'_>) -> bool {
+    let is_behind_value = cursor.is_behind_word() || b")]".contains(&cursor.byte_before());
+    is_behind_value && is_word(cursor.peek(2))
+}
+
+fn read_percent(cursor: &mut CommentCursor<'_>) -> RuleTurn {
     let letter = cursor.peek(1);
     let width = if letter.is_ascii_alphabetic() { 2 } else { 1 };
-    let named = width == 2 && b"qQwWiIrsx".contains(&letter);
     let open = cursor.peek(width);
-    let text = match delimited(open) {
-        Some(text) if width == 2 && named && open != b'=' => text,
-        Some(text)
-            if width == 1 && matches!(open, b'(' | b'[' | b'{' | b'<' | b'|' | b'!' | b'/') =>
-        {
-            text
-        }
-        _ => return RuleTurn::Pass,
+    let fits = match width {
+        2 => b"qQwWiIrsx".contains(&letter) && open != b'=',
+        _ => b"([{<|!/".contains(&open),
     };
-    if !value_expected(cursor, RUBY_WORDS) && !is_argument(cursor, 1) {
-        return RuleTurn::Pass;
-    }
-    cursor.at += width + 1;
-    let filled = !matches!(letter, b'q' | b'w' | b'i' | b's');
-    let text = text.escape(b'\\');
-    RuleTurn::Text(if filled { text.hole(HASH) } else { text }, 0)
-}
-
-fn slash(cursor: &mut CommentCursor<'_>) -> RuleTurn {
-    if value_expected(cursor, RUBY_WORDS) {
-        cursor.at += 1;
-        return RuleTurn::Text(Literal::escaped("/").lines().hole(HASH), 0);
-    }
-    if !is_argument(cursor, 1) {
-        return RuleTurn::Pass;
-    }
-    cursor.at += 1;
-    RuleTurn::Text(Literal::escaped("/").hole(HASH), 0)
-}
-
-/// A heredoc of Ruby; after a value or before a small letter, `<<` shifts or appends.
-fn ruby_heredoc(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
-    let before = engine.cursor.before();
-    let is_value = is_word(before) || matches!(before, b')' | b']');
-    heredoc(engine, b"~-", |first| {
-        !is_value && (first.is_ascii_uppercase() || first == b'_')
-    })
-}
-
-/// Records the heredoc that `<<` announces; after one of `marks` its end may be indented. A name with neither
-/// a mark nor quotes counts only if its first byte `fits`.
-fn heredoc(engine: &mut TableLexer<'_, '_>, marks: &[u8], fits: impl Fn(u8) -> bool) -> RuleTurn {
-    let cursor = &mut *engine.cursor;
-    let mark = usize::from(marks.contains(&cursor.peek(2)));
-    let quote = cursor.peek(2 + mark);
-    let quoted = usize::from(matches!(quote, b'"' | b'\'' | b'`'));
-    let name = cursor.at + 2 + mark + quoted;
-    let length = if quoted == 1 {
-        quoted_name(cursor, name, quote)
+    let is_value = cursor.expects_value(RUBY_WORDS) || is_argument(cursor);
+    let is_filled = !b"qwis".contains(&letter);
+    let texts = if is_filled {
+        &FILLED_TEXTS
     } else {
-        cursor.word(name)
+        &PLAIN_TEXTS
     };
-    let first = cursor.byte(name);
-    if length == 0 || first.is_ascii_digit() || (mark + quoted == 0 && !fits(first)) {
-        cursor.at += 2;
-        return RuleTurn::Moved;
-    }
-    cursor.at = name + length + quoted;
-    let close = &cursor.bytes[name..name + length];
-    engine.heredocs.push(Heredoc {
-        close,
-        indented: mark == 1,
-    });
-    RuleTurn::Moved
+    let Some(text) = delimited_text(texts, open).filter(|_| fits && is_value) else {
+        return RuleTurn::Pass;
+    };
+    cursor.at += width + 1;
+    RuleTurn::Entered(text)
 }
 
-/// Length of the name that ends with `quote`; 0 if it isn't closed nearby.
-fn quoted_name(cursor: &CommentCursor<'_>, name: usize, quote: u8) -> usize {
-    let rest = cursor.bytes.get(name..).unwrap_or_default();
-    let end = rest
-        .iter()
-        .take(200)
-        .position(|byte| *byte == quote || *byte == b'\n');
-    end.filter(|end| rest[*end] == quote).unwrap_or(0)
-}
-
-pub(crate) static PERL: Syntax = Syntax {
-    lines: &["#"],
-    texts: &[
-        Literal::escaped("\"").lines(),
-        Literal::escaped("'").lines(),
-        Literal::escaped("`").lines(),
-    ],
-    asks: b"=_$@%&/<qmsyt'",
-    rule: perl_rule,
-    ..Syntax::PLAIN
-};
-
-fn perl_rule(engine: &mut TableLexer<'_, '_>) -> RuleTurn {
-    let cursor = &mut *engine.cursor;
+fn read_perl(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
+    let cursor = &mut *lexer.cursor;
     match cursor.peek(0) {
         b'=' if cursor.at_line_start() && cursor.peek(1).is_ascii_alphabetic() => {
-            let end = cursor.find(cursor.at, "\n=cut");
-            cursor.take(
-                CommentKind::Doc,
-                end.map_or(cursor.bytes.len(), |end| cursor.line_end(end + 1)),
-            );
+            take_pod(cursor, "\n=cut", CommentKind::Doc);
         }
-        b'_' if cursor.at_line_start() && ends_program(cursor) => return RuleTurn::Leave,
-        b'$' => cursor.at += variable(cursor),
+        b'_' if ends_program(cursor) => return RuleTurn::Left,
+        b'$' => cursor.at += variable_length(cursor),
         b'@' | b'%' | b'&' if cursor.peek(1) == b'$' => cursor.at += 1,
         b'@' | b'%' | b'&' if is_word(cursor.peek(1)) => {
-            cursor.at += 1 + cursor.word(cursor.at + 1)
+            cursor.at += 1 + cursor.name_length(cursor.at + 1);
         }
-        b'\'' if is_word(cursor.before()) => cursor.at += 1,
-        b'/' if value_expected(cursor, PERL_WORDS) => {
+        b'\'' if cursor.is_behind_word() => cursor.at += 1,
+        b'/' if cursor.expects_value(PERL_WORDS) => {
             cursor.at += 1;
-            return RuleTurn::Text(Literal::escaped("/").lines(), 0);
+            return RuleTurn::Entered(&PERL_REGEX);
         }
         b'/' if cursor.peek(1) == b'/' => cursor.at += 2,
-        b'<' if cursor.sees("<<") => {
-            return heredoc(engine, b"~", |first| {
-                first.is_ascii_alphabetic() || first == b'_'
-            });
-        }
-        b'q' | b'm' | b's' | b'y' | b't' => return quote_like(cursor),
+        b'<' if cursor.sees("<<") => return lexer.read_heredoc(&PERL_HEREDOC),
+        b'q' | b'm' | b's' | b'y' | b't' => read_quote_like(cursor),
         _ => return RuleTurn::Pass,
     }
     RuleTurn::Moved
 }
 
-/// Length of the variable at the cursor, as far as its characters could have another meaning: `$#x`, `$'`,
-/// `$y`.
-fn variable(cursor: &CommentCursor<'_>) -> usize {
-    match cursor.peek(1) {
-        b'#' if is_word(cursor.peek(2)) || matches!(cursor.peek(2), b'{' | b'$') => {
-            2 + cursor.word(cursor.at + 2)
+/// Length of the variable at the cursor, as far as its characters could have another meaning: `$#x`, `$'`, `$y`.
+fn variable_length(cursor: &CommentCursor<'_>) -> usize {
+    match (cursor.peek(1), cursor.peek(2)) {
+        (b'#', next) if is_word(next) || matches!(next, b'{' | b'$') => {
+            2 + cursor.name_length(cursor.at + 2)
         }
-        b'{' | b'$' | b' ' | b'\n' => 1,
-        byte if is_word(byte) => 1 + cursor.word(cursor.at + 1),
-        byte if byte.is_ascii_punctuation() => 2,
+        (b'{' | b'$', _) => 1,
+        (byte, _) if is_word(byte) => 1 + cursor.name_length(cursor.at + 1),
+        (byte, _) if byte.is_ascii_punctuation() => 2,
         _ => 1,
     }
 }
 
-/// `q{}`, `m//`, `s{}{}`, `tr///` and similar; anything else that begins with these letters is skipped as a
-/// name.
-fn quote_like(cursor: &mut CommentCursor<'_>) -> RuleTurn {
-    let length = cursor.word(cursor.at);
+/// Moves past `q{}`, `m//`, `s{}{}`, `tr///` and similar, or past any other name that begins with these letters.
+fn read_quote_like(cursor: &mut CommentCursor<'_>) {
+    let length = cursor.name_length(cursor.at);
     let name = &cursor.rest()[..length];
     let parts = match name {
         b"q" | b"qq" | b"qw" | b"qr" | b"qx" | b"m" => 1,
         b"s" | b"tr" | b"y" => 2,
         _ => 0,
     };
+    let before = cursor.byte_before();
     // After a slash they are flags of the expression that it ends.
-    if parts == 0
-        || is_word(cursor.before())
-        || cursor.before() == b'/'
-        || matches!(cursor.before(), b'>' | b'{') && cursor.peek(length) == b'}'
-    {
-        cursor.at += length.max(1);
-        return RuleTurn::Moved;
+    let is_name = is_word(before) || before == b'/';
+    let is_key = matches!(before, b'>' | b'{') && cursor.peek(length) == b'}';
+    cursor.at += length.max(1);
+    if parts == 0 || is_name || is_key {
+        return;
     }
-    let blank = cursor.rest()[length..]
-        .iter()
-        .take_while(|byte| byte.is_ascii_whitespace())
-        .count();
-    let open = cursor.peek(length + blank);
-    let comma = open == b',' && (blank > 0 || !matches!(name, b"s" | b"m" | b"tr"));
-    let assigned = comma || matches!(open, b'=' | b';' | b')') || (blank > 0 && open == b'#');
-    let called = matches!(cursor.before(), b'>' | b'-')
-        || (length + blank + 1 < cursor.rest().len()
-            && cursor.rest()[length + blank..].starts_with(b"=>"));
-    let Some(text) = delimited(open).filter(|_| !assigned && !called) else {
-        cursor.at += length;
-        return RuleTurn::Moved;
+    let blank = cursor.length_while(cursor.at, |byte| byte.is_ascii_whitespace());
+    let open = cursor.peek(blank);
+    let is_comma = open == b',' && (blank > 0 || !matches!(name, b"s" | b"m" | b"tr"));
+    let is_operand = is_comma || b"=;)".contains(&open) || (blank > 0 && open == b'#');
+    let is_method = matches!(before, b'>' | b'-');
+    let Some(text) = delimited_text(&PLAIN_TEXTS, open).filter(|_| !is_operand && !is_method)
+    else {
+        return;
     };
-    cursor.at += length + blank + 1;
+    cursor.at += blank + 1;
     skip_delimited(cursor, text);
-    if parts == 2 && text.nest.is_none() {
+    if parts == 2 && text.nests.is_empty() {
         skip_delimited(cursor, text);
     } else if parts == 2 {
-        let blank = cursor
-            .rest()
-            .iter()
-            .take_while(|byte| byte.is_ascii_whitespace())
-            .count();
-        if let Some(second) = delimited(cursor.peek(blank)) {
+        let blank = cursor.length_while(cursor.at, |byte| byte.is_ascii_whitespace());
+        if let Some(second) = delimited_text(&PLAIN_TEXTS, cursor.peek(blank)) {
             cursor.at += blank + 1;
             skip_delimited(cursor, second);
         }
     }
-    if matches!(name, b"m" | b"qr" | b"s" | b"tr" | b"y") {
-        cursor.at += cursor.word(cursor.at);
+    if !name.starts_with(b"q") || name == b"qr" {
+        cursor.at += cursor.name_length(cursor.at);
     }
-    RuleTurn::Moved
 }
 
 /// Moves past the end of `text`.
-fn skip_delimited(cursor: &mut CommentCursor<'_>, text: Literal) {
+fn skip_delimited(cursor: &mut CommentCursor<'_>, text: &Region) {
     let close = text.close.as_bytes()[0];
-    let mut depth = 0_usize;
-    while !cursor.done() {
+    let mut depth = 1_usize;
+    while depth > 0 && !cursor.at_end() {
         let byte = cursor.peek(0);
         cursor.at += 1;
         if byte == b'\\' && close != b'\\' {
             cursor.at += 1;
-        } else if byte == close && depth == 0 {
-            return;
         } else if byte == close {
             depth -= 1;
-        } else if Some(byte) == text.nest {
+        } else if text.nests.contains(&byte) {
             depth += 1;
         }
     }

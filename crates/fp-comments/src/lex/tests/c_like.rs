@@ -39,6 +39,7 @@ fn c_and_cpp() {
                 "auto s = R\"x(// no )\" )x\"; int n = 1'000'000; // n",
                 &["// n"],
             ),
+            ("char *s = \"a\\\r\n// no\"; // s", &["// s"]),
             ("#include <a//b>\n#include \"c//d\" // e", &["// e"]),
             (
                 "#define URL \"http://x/*y\"\nchar c = '\"'; char *s = \"// no\";",

@@ -548,6 +548,7 @@ fn fish() {
             ("echo \"# no $x\" # yes", &["# yes"]),
             ("echo \\# no # yes", &["# yes"]),
             ("echo \"$(f \"# no\")\" # yes", &["# yes"]),
+            ("echo $((f) # yes\n)", &["# yes"]),
             ("if true # yes\nend", &["# yes"]),
         ],
     );
@@ -578,6 +579,7 @@ fn yaml() {
             ("a:\n  - b: |\n      x\n    # yes\n    c: d", &["# yes"]),
             ("a:\r\n  run: |\r\n    # no\r\n  # yes\r\n", &["# yes"]),
             ("a: |\n\n    # no\n  # yes\nb:", &["# yes"]),
+            ("\"a\": |\n\"b\": c # yes", &["# yes"]),
         ],
     );
 }
