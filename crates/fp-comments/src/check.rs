@@ -3,7 +3,7 @@
 use crate::edit::FileEdit;
 use crate::lex::SourceLanguage;
 use crate::policy::{self, CommentRemark};
-use crate::{added, comments, head};
+use crate::{added_comments, comments_in, head};
 
 /// Longest text that is checked, in bytes. Longer ones are generated.
 pub const MAX_BYTES: usize = 4 * 1024 * 1024;
@@ -30,7 +30,7 @@ pub fn remarks_of_edit(
     if !may_be_code(file.path) {
         return Vec::new();
     }
-    let texts = edit.texts(on_disk);
+    let texts = edit.read_texts(on_disk);
     if texts.fragments && !(is_whole(&texts.before) && is_whole(&texts.after)) {
         return Vec::new();
     }
@@ -46,11 +46,12 @@ pub fn remarks_between(file: SourceFile<'_>, before: &str, after: &str) -> Vec<C
     let Some(language) = SourceLanguage::of(file.path, first_line(after)) else {
         return Vec::new();
     };
-    let now = comments(language, after);
+    let now = comments_in(language, after);
     if now.is_empty() {
         return Vec::new();
     }
-    policy::remarks(file, after, &now, &added(&comments(language, before), &now))
+    let added = added_comments(&comments_in(language, before), &now);
+    policy::remarks_among(file, after, &now, &added)
 }
 
 fn first_line(text: &str) -> &str {
@@ -99,7 +100,7 @@ const REQUEST: &str = "Remove each one that only restates the code next to it. K
 /// number and its text on one line, both safe for a prompt. `request` replaces the default request; the list replaces
 /// `{{comments}}` in it, or else comes first.
 #[must_use]
-pub fn reply<'l>(
+pub fn question_about<'l>(
     path: &str,
     lines: impl ExactSizeIterator<Item = (usize, &'l str)>,
     request: Option<&str>,
@@ -135,10 +136,7 @@ pub fn reply<'l>(
     if whole.len() <= MAX_REPLY {
         return whole;
     }
-    let end = (0..=MAX_REPLY - '…'.len_utf8())
-        .rev()
-        .find(|end| whole.is_char_boundary(*end));
-    format!("{}…", &whole[..end.unwrap_or_default()])
+    format!("{}…", head(&whole, MAX_REPLY - '…'.len_utf8()))
 }
 
 #[cfg(test)]
@@ -147,12 +145,12 @@ mod tests {
 
     #[test]
     fn what_the_model_reads() {
-        let one = reply("src/a.rs", [(2, "// sort it")].into_iter(), None);
+        let one = question_about("src/a.rs", [(2, "// sort it")].into_iter(), None);
         assert_eq!(
             one,
             format!("This edit added a comment to src/a.rs:\n  2: // sort it\n{REQUEST}")
         );
-        let own = |request| reply("a.rs", [(2, "// x")].into_iter(), Some(request));
+        let own = |request| question_about("a.rs", [(2, "// x")].into_iter(), Some(request));
         assert_eq!(
             own("Why?"),
             "This edit added a comment to a.rs:\n  2: // x\nWhy?"
@@ -172,7 +170,7 @@ mod tests {
             for count in [1, 10, 11, 20_000] {
                 for request in [None, Some("요청 ".repeat(3000))] {
                     let lines = vec![(1_000_000, text); count];
-                    let reply = reply(path, lines.into_iter(), request.as_deref());
+                    let reply = question_about(path, lines.into_iter(), request.as_deref());
                     assert!(reply.len() <= MAX_REPLY, "{}", reply.len());
                     let rest = count.saturating_sub(MAX_SHOWN);
                     assert!(

@@ -50,104 +50,70 @@ pub struct EditTexts {
 }
 
 impl FileEdit<'_> {
-    /// The texts before and after the edit. `on_disk` reads the current file, and is called only if the
-    /// editor didn't send enough.
+    /// The texts before and after the edit. `on_disk` reads the current file, and is called only if the editor didn't send
+    /// enough.
     #[must_use]
-    pub fn texts(&self, on_disk: impl FnOnce() -> Option<String>) -> EditTexts {
-        let whole = |before: String, after: String| EditTexts {
+    pub fn read_texts(&self, on_disk: impl FnOnce() -> Option<String>) -> EditTexts {
+        let original = self.original.map(str::to_owned);
+        let (replacements, whole) = match &self.action {
+            EditAction::Written(content) => {
+                let before = original.unwrap_or_default();
+                (&[][..], Some((before, (*content).to_owned())))
+            }
+            EditAction::Replaced(replacements) => {
+                let whole = match original {
+                    Some(before) if self.changed_by_user => on_disk().map(|after| (before, after)),
+                    Some(before) => replaced_text(&before, replacements)
+                        .or_else(on_disk)
+                        .map(|after| (before, after)),
+                    None => on_disk()
+                        .and_then(|after| Some((original_text(&after, replacements)?, after))),
+                };
+                (&replacements[..], whole)
+            }
+        };
+        let fragments = whole.is_none();
+        let (before, after) = whole.unwrap_or_else(|| {
+            let old: Vec<&str> = replacements.iter().map(|part| part.old).collect();
+            let new: Vec<&str> = replacements.iter().map(|part| part.new).collect();
+            (old.join("\n"), new.join("\n"))
+        });
+        EditTexts {
             before,
             after,
-            fragments: false,
-        };
-        match (&self.action, self.original) {
-            (EditAction::Written(content), original) => whole(
-                original.unwrap_or_default().to_owned(),
-                (*content).to_owned(),
-            ),
-            (EditAction::Replaced(replacements), Some(before)) => {
-                let done = if self.changed_by_user {
-                    None
-                } else {
-                    replaced(before, replacements)
-                };
-                match done.or_else(on_disk) {
-                    Some(after) => whole(before.to_owned(), after),
-                    None => fragments(replacements),
-                }
-            }
-            (EditAction::Replaced(replacements), None) => {
-                let found =
-                    on_disk().and_then(|after| Some(whole(undone(&after, replacements)?, after)));
-                found.unwrap_or_else(|| fragments(replacements))
-            }
+            fragments,
         }
     }
 }
 
 /// `text` after the replacements; `None` if one of them doesn't apply.
-fn replaced(text: &str, replacements: &[TextReplacement<'_>]) -> Option<String> {
-    let mut text = text.to_owned();
-    for &TextReplacement {
-        old,
-        new,
-        everywhere,
-    } in replacements
-    {
-        if old.is_empty() {
-            text = if text.is_empty() {
-                new.to_owned()
-            } else {
-                return None;
-            };
-        } else {
-            text = put(&text, old, new, everywhere)?;
-        }
-    }
-    Some(text)
-}
-
-/// `text` with `new` in place of `old`; `None` if it doesn't have `old`, or would become too long to be checked.
-fn put(text: &str, old: &str, new: &str, everywhere: bool) -> Option<String> {
-    let times = text
-        .matches(old)
-        .take(if everywhere { usize::MAX } else { 1 })
-        .count();
-    let grown = text.len().saturating_add(new.len().saturating_mul(times));
-    (times > 0 && grown <= 2 * MAX_BYTES).then(|| text.replacen(old, new, times))
+fn replaced_text(text: &str, replacements: &[TextReplacement<'_>]) -> Option<String> {
+    let replaced = |text: String, part: &TextReplacement<'_>| match part.old {
+        "" => text.is_empty().then(|| part.new.to_owned()),
+        old => exchange(&text, old, part.new, part.everywhere),
+    };
+    replacements.iter().try_fold(text.to_owned(), replaced)
 }
 
 /// `text` before the replacements that led to it; `None` if one of them left no trace.
-fn undone(text: &str, replacements: &[TextReplacement<'_>]) -> Option<String> {
-    let mut text = text.to_owned();
-    for &TextReplacement {
-        old,
-        new,
-        everywhere,
-    } in replacements.iter().rev()
-    {
-        if new.is_empty() {
-            // A deletion adds no comment, wherever it was.
-            continue;
-        }
-        text = put(&text, new, old, everywhere)?;
-    }
-    Some(text)
+fn original_text(text: &str, replacements: &[TextReplacement<'_>]) -> Option<String> {
+    let original = |text: String, part: &TextReplacement<'_>| match part.new {
+        // A deletion adds no comment, wherever it was.
+        "" => Some(text),
+        new => exchange(&text, new, part.old, part.everywhere),
+    };
+    replacements
+        .iter()
+        .rev()
+        .try_fold(text.to_owned(), original)
 }
 
-fn fragments(replacements: &[TextReplacement<'_>]) -> EditTexts {
-    let before: Vec<&str> = replacements
-        .iter()
-        .map(|replacement| replacement.old)
-        .collect();
-    let after: Vec<&str> = replacements
-        .iter()
-        .map(|replacement| replacement.new)
-        .collect();
-    EditTexts {
-        before: before.join("\n"),
-        after: after.join("\n"),
-        fragments: true,
-    }
+/// `text` with `new` in place of `old`; `None` if it doesn't have `old`, or would become too long to be checked.
+fn exchange(text: &str, old: &str, new: &str, everywhere: bool) -> Option<String> {
+    let most = if everywhere { usize::MAX } else { 1 };
+    let times = text.matches(old).take(most).count();
+    let grown = text.len().saturating_add(new.len().saturating_mul(times));
+    (times > 0 && grown <= 2 * MAX_BYTES).then(|| text.replacen(old, new, times))
 }
 
 /// Percentage of equal words from which one comment counts as an edited form of another.
@@ -159,20 +125,14 @@ const MAX_PAIRS: usize = 100_000;
 /// Most pairs of words that are compared; what is left then counts as new.
 const MAX_WORD_PAIRS: usize = 4_000_000;
 
-/// For each comment in `after`, true if it is new. A comment that was moved, indented, wrapped or edited in a
-/// few words is not. If a comment occurs once before the edit and twice after it, the second one is new.
+/// For each comment in `after`, true if it is new. A comment that was moved, indented, wrapped or edited in a few words is
+/// not. If a comment occurs once before the edit and twice after it, the second one is new.
 #[must_use]
-pub fn added(before: &[SourceComment<'_>], after: &[SourceComment<'_>]) -> Vec<bool> {
+pub fn added_comments(before: &[SourceComment<'_>], after: &[SourceComment<'_>]) -> Vec<bool> {
     // Most of a file is unchanged and needs no table.
-    let same = |(b, a): &(&SourceComment<'_>, &SourceComment<'_>)| b.text == a.text;
-    let head = before.iter().zip(after).take_while(same).count();
-    let tails = before[head..].iter().rev().zip(after[head..].iter().rev());
-    let tail = tails.take_while(same).count();
+    let (head, old, new) = differing_parts(before, after, |old, new| old.text == new.text);
     let mut added = vec![false; after.len()];
-    let old = &before[head..before.len() - tail];
-    let new = &after[head..after.len() - tail];
-    let changed = &mut added[head..after.len() - tail];
-
+    let changed = &mut added[head..head + new.len()];
     if old.is_empty() {
         changed.fill(true);
         return added;
@@ -188,16 +148,30 @@ pub fn added(before: &[SourceComment<'_>], after: &[SourceComment<'_>]) -> Vec<b
             None => *is_new = true,
         }
     }
-    forgive(old, &mut gone, new, changed, adjacent);
-    forgive(old, &mut gone, new, changed, one_by_one);
+    forgive_edits(old, &mut gone, new, changed, adjacent_runs);
+    forgive_edits(old, &mut gone, new, changed, single_runs);
     added
+}
+
+/// What is left of two lists without their common beginning, whose length comes first, and their common end.
+fn differing_parts<'a, T>(
+    one: &'a [T],
+    other: &'a [T],
+    are_same: impl Fn(&T, &T) -> bool,
+) -> (usize, &'a [T], &'a [T]) {
+    let is_same = |(one, other): &(&T, &T)| are_same(one, other);
+    let head = one.iter().zip(other).take_while(is_same).count();
+    let (one, other) = (&one[head..], &other[head..]);
+    let ends = one.iter().rev().zip(other.iter().rev());
+    let tail = ends.take_while(is_same).count();
+    (head, &one[..one.len() - tail], &other[..other.len() - tail])
 }
 
 type Runs = Vec<Range<usize>>;
 
 /// Clears the flags of new comments that are edited forms of old ones that are `gone`. `cut` groups the
 /// flagged comments of each side for the comparison.
-fn forgive(
+fn forgive_edits(
     old: &[SourceComment<'_>],
     gone: &mut [bool],
     new: &[SourceComment<'_>],
@@ -232,7 +206,7 @@ fn forgive(
     }
 }
 
-fn one_by_one(_: &[SourceComment<'_>], flags: &[bool]) -> Runs {
+fn single_runs(_: &[SourceComment<'_>], flags: &[bool]) -> Runs {
     flags
         .iter()
         .enumerate()
@@ -242,7 +216,7 @@ fn one_by_one(_: &[SourceComment<'_>], flags: &[bool]) -> Runs {
 }
 
 /// Runs of flagged comments on adjacent lines.
-fn adjacent(comments: &[SourceComment<'_>], flags: &[bool]) -> Runs {
+fn adjacent_runs(comments: &[SourceComment<'_>], flags: &[bool]) -> Runs {
     let mut runs: Runs = Vec::new();
     for at in (0..comments.len()).filter(|at| flags[*at]) {
         match runs.last_mut() {
@@ -276,15 +250,8 @@ fn are_alike(a: &[String], b: &[String]) -> bool {
     if a.len().min(b.len()) * 200 < total * SAME_WORDS {
         return false;
     }
-    let head = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    let tail = a[head..]
-        .iter()
-        .rev()
-        .zip(b[head..].iter().rev())
-        .take_while(|(a, b)| a == b)
-        .count();
-    let mut common = head + tail;
-    let (a, b) = (&a[head..a.len() - tail], &b[head..b.len() - tail]);
+    let (_, a, b) = differing_parts(a, b, |a, b| a == b);
+    let mut common = (total - a.len() - b.len()) / 2;
     if a.len().max(b.len()) > MAX_WORDS {
         return common * 200 >= total * SAME_WORDS;
     }
@@ -307,17 +274,11 @@ fn is_slip(a: &str, b: &str) -> bool {
     if short < 3 || long - short > 2 || a.iter().chain(&b).any(char::is_ascii_digit) {
         return false;
     }
-    let head = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
-    let tail = a[head..]
-        .iter()
-        .rev()
-        .zip(b[head..].iter().rev())
-        .take_while(|(a, b)| a == b)
-        .count();
-    let (a, b) = (&a[head..a.len() - tail], &b[head..b.len() - tail]);
+    let (head, a, b) = differing_parts(&a, &b, |a, b| a == b);
+    let common = long - a.len().max(b.len());
     matches!((a, b), ([a, b], [c, d]) if a == d && b == c)
         || (short >= 4 && a.len().max(b.len()) <= 1)
-        || (short >= 8 && head >= 3 && (head + tail) * 3 >= long * 2)
+        || (short >= 8 && head >= 3 && common * 3 >= long * 2)
 }
 
 #[cfg(test)]
@@ -339,7 +300,7 @@ mod tests {
     }
 
     fn texts(edit: &FileEdit<'_>, disk: Option<&str>) -> (String, String, bool) {
-        let texts = edit.texts(|| disk.map(str::to_owned));
+        let texts = edit.read_texts(|| disk.map(str::to_owned));
         (texts.before, texts.after, texts.fragments)
     }
 
@@ -430,6 +391,7 @@ mod tests {
                     kind: CommentKind::Line,
                     span,
                     line: number + 1,
+                    column: 0,
                     text,
                     trails: false,
                 });
@@ -443,7 +405,7 @@ mod tests {
     fn what_is_added() {
         let check = |before: &str, after: &str, expect: &[usize]| {
             let after = comments(after);
-            let flags = added(&comments(before), &after);
+            let flags = added_comments(&comments(before), &after);
             let lines: Vec<usize> = after
                 .iter()
                 .zip(flags)
@@ -494,10 +456,13 @@ mod tests {
             format!("// {words}"),
             format!("// {}", words.replace("word500 ", "other ")),
         );
-        assert_eq!(added(&comments(&before), &comments(&after)), [false]);
+        assert_eq!(
+            added_comments(&comments(&before), &comments(&after)),
+            [false]
+        );
         let other: String = (0..1000).map(|n| format!("thing{n} ")).collect();
         assert_eq!(
-            added(&comments(&before), &comments(&format!("// {other}"))),
+            added_comments(&comments(&before), &comments(&format!("// {other}"))),
             [true]
         );
     }
@@ -508,7 +473,7 @@ mod tests {
             |word: &str| -> String { (0..20_000).map(|n| format!("// {word} {n}\n")).collect() };
         let (before, after) = (text("old"), text("new"));
         assert!(
-            added(&comments(&before), &comments(&after))
+            added_comments(&comments(&before), &comments(&after))
                 .iter()
                 .all(|is| *is)
         );

@@ -1,7 +1,7 @@
 //! Agents add comments that restate the code. This crate finds the comments of source files, the ones that an
 //! edit added, and those among them that are worth a question to the author.
 //!
-//! Everything is a function of its arguments. [`comments`] finds the comments of a text. [`remarks_between`]
+//! Everything is a function of its arguments. [`comments_in`] finds the comments of a text. [`remarks_between`]
 //! compares a file before and after an edit and lists the new comments, without documentation, directives of
 //! tools, licences and markers. [`remarks_of_edit`] does the same for an edit in the form that an editor
 //! reports.
@@ -20,9 +20,9 @@ mod policy;
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub use check::{MAX_BYTES, SourceFile, remarks_between, remarks_of_edit, reply};
-pub use edit::{EditAction, EditTexts, FileEdit, TextReplacement, added};
-pub use lex::{SourceLanguage, comments};
+pub use check::{MAX_BYTES, SourceFile, question_about, remarks_between, remarks_of_edit};
+pub use edit::{EditAction, EditTexts, FileEdit, TextReplacement, added_comments};
+pub use lex::{SourceLanguage, comments_in};
 pub use policy::CommentRemark;
 
 /// The form of a comment.
@@ -45,6 +45,8 @@ pub struct SourceComment<'t> {
     pub span: Range<usize>,
     /// Number of its first line, from 1.
     pub line: usize,
+    /// Number of bytes before it on its first line.
+    pub column: usize,
     /// Its text, including its marks.
     pub text: &'t str,
     /// True if there is code before it on its line.
@@ -150,6 +152,7 @@ mod tests {
                 kind,
                 span: 0..text.len(),
                 line: 1,
+                column: 0,
                 text,
                 trails: false,
             };

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fp_comments::{SourceFile, remarks_between, remarks_of_edit, reply};
+use fp_comments::{SourceFile, question_about, remarks_between, remarks_of_edit};
 use fp_host::config::is_set;
 use fp_host::file;
 use fp_host::git::{Git, Side};
@@ -272,7 +272,7 @@ pub(crate) fn after_edit(
         .map_or(&*shown, |(at, _)| &shown[at..]);
     Ok(Some((
         checker.mode,
-        reply(
+        question_about(
             &prompt_path(end),
             lines,
             context.env("COMMENT_CHECKER_PROMPT").as_deref(),

@@ -17,8 +17,10 @@ pub(crate) struct CommentCursor<'t> {
     /// The next byte.
     pub(super) at: usize,
     found: Vec<SourceComment<'t>>,
+    /// Lines are counted up to here.
     counted: usize,
     line: usize,
+    line_start: usize,
 }
 
 impl<'t> CommentCursor<'t> {
@@ -34,6 +36,7 @@ impl<'t> CommentCursor<'t> {
             found: Vec::new(),
             counted: 0,
             line: 1,
+            line_start: start,
         }
     }
 
@@ -214,21 +217,20 @@ impl<'t> CommentCursor<'t> {
         let (start, bytes) = (self.at, self.text.as_bytes());
         let last = self.found.last();
         let known = last.map_or(0, |comment| comment.span.end);
-        let line_start = memrchr(b'\n', &bytes[known..start]).map(|found| known + found + 1);
-        let before = &bytes[line_start.unwrap_or(known)..start];
-        let code = !before.trim_ascii().is_empty();
-        let bom = known == 0 && line_start.is_none() && self.text[..start].trim() == "\u{feff}";
-        let continued = line_start.is_none() && last.is_some_and(|comment| comment.trails);
+        let line_break = memrchr(b'\n', &bytes[self.counted..start]);
+        self.line_start = line_break.map_or(self.line_start, |found| self.counted + found + 1);
+        let before = bytes[self.line_start.max(known)..start].trim_ascii();
+        let goes_on = self.line_start <= known && last.is_some_and(|comment| comment.trails);
         self.line += memchr_iter(b'\n', &bytes[self.counted..start]).count();
         self.counted = start;
         if let Some(text) = self.text.get(start..end) {
-            let trails = continued || (code && !bom);
             self.found.push(SourceComment {
                 kind,
                 span: start..end,
                 line: self.line,
+                column: start - self.line_start,
                 text,
-                trails,
+                trails: goes_on || !before.is_empty(),
             });
         }
         self.at = end;

@@ -46,7 +46,7 @@ enum SourceLexer {
 /// Never fails. An unclosed comment or literal extends to the end, or to the end of its line if the language
 /// says so.
 #[must_use]
-pub fn comments<'t>(language: &SourceLanguage, text: &'t str) -> Vec<SourceComment<'t>> {
+pub fn comments_in<'t>(language: &SourceLanguage, text: &'t str) -> Vec<SourceComment<'t>> {
     let mut cursor = CommentCursor::at_start_of(text);
     if cursor.sees("#!") && !cursor.sees("#![") {
         cursor.take_line(CommentKind::Line);

@@ -92,7 +92,7 @@ const DATA: [(&str, &str); 3] = [
 ];
 
 /// The lines of a block that are data for a tool; without a last line, all from the first on.
-pub(super) fn data(said: &[Cow<'_, str>]) -> Range<usize> {
+pub(super) fn lines_of_data(said: &[Cow<'_, str>]) -> Range<usize> {
     let open = |(open, close)| Some((said.iter().position(|line| line == open)?, close));
     let Some((start, close)) = DATA.into_iter().find_map(open) else {
         return 0..0;

@@ -32,110 +32,75 @@ pub struct CommentRemark {
 }
 
 /// The remarks among the `added` ones of the `comments` of `text`, the content of `file`.
-pub(super) fn remarks(
+pub(super) fn remarks_among(
     file: SourceFile<'_>,
     text: &str,
     comments: &[SourceComment<'_>],
     added: &[bool],
 ) -> Vec<CommentRemark> {
-    let columns = columns(text, comments);
-    let folds = OnceCell::new();
     let file = RemarkedFile {
         path: file.path,
         text,
         in_test: file.is_test,
-        columns: &columns,
-        folds,
+        has_folds: OnceCell::new(),
     };
-    let mut remarks = Vec::new();
-    let (mut start, mut room) = (0, MAX_JUDGED);
-    while start < comments.len() && room > 0 {
-        let end = start + block_length(&comments[start..], &columns[start..]);
-        if added[start..end].contains(&true) {
-            let judged = start..end.min(start + room);
-            room -= judged.len();
-            file.block(
-                &comments[judged.clone()],
-                &added[judged],
-                start,
-                &mut remarks,
-            );
+    let (mut remarks, mut rest, mut room) = (Vec::new(), added, MAX_JUDGED);
+    for block in comments.chunk_by(are_one_block) {
+        let (added, behind) = rest.split_at(block.len());
+        rest = behind;
+        let judged = block.len().min(room);
+        if judged > 0 && added.contains(&true) {
+            room -= judged;
+            file.judge_block(&block[..judged], &added[..judged], &mut remarks);
         }
-        start = end;
     }
     remarks
 }
 
-/// Number of comments, from the first on, that are on adjacent lines of their own in the same column.
-fn block_length(comments: &[SourceComment<'_>], columns: &[usize]) -> usize {
-    let joins = |(pair, columns): (&[SourceComment<'_>], &[usize])| {
-        let [above, below] = pair else { return false };
-        let is_alone = |c: &SourceComment<'_>| c.kind == CommentKind::Line && !c.trails;
-        is_alone(above)
-            && is_alone(below)
-            && below.line == above.line + 1
-            && columns[0] == columns[1]
-    };
-    1 + comments
-        .windows(2)
-        .zip(columns.windows(2))
-        .take_while(|pair| joins(*pair))
-        .count()
-}
-
-/// The column of each comment, from one look at the text.
-fn columns(text: &str, comments: &[SourceComment<'_>]) -> Vec<usize> {
-    let (mut line, mut seen) = (0, 0);
-    let column = |comment: &SourceComment<'_>| {
-        let start = comment.span.start;
-        line = text[seen..start]
-            .rfind('\n')
-            .map_or(line, |newline| seen + newline + 1);
-        seen = start;
-        start - line
-    };
-    comments.iter().map(column).collect()
+/// True if two comments are on adjacent lines of their own in the same column.
+fn are_one_block(above: &SourceComment<'_>, below: &SourceComment<'_>) -> bool {
+    let is_alone =
+        |comment: &SourceComment<'_>| comment.kind == CommentKind::Line && !comment.trails;
+    is_alone(above)
+        && is_alone(below)
+        && below.line == above.line + 1
+        && below.column == above.column
 }
 
 struct RemarkedFile<'a> {
     path: &'a str,
     text: &'a str,
     in_test: bool,
-    /// The column of each comment.
-    columns: &'a [usize],
     /// True if a fold of an editor ends in the text.
-    folds: OnceCell<bool>,
+    has_folds: OnceCell<bool>,
 }
 
 impl RemarkedFile<'_> {
-    /// Adds the remarks of one block of adjacent comments; the first of them is number `offset`.
-    fn block(
+    /// Adds the remarks of one block of adjacent comments.
+    fn judge_block(
         &self,
         comments: &[SourceComment<'_>],
         added: &[bool],
-        offset: usize,
         remarks: &mut Vec<CommentRemark>,
     ) {
-        if comments[0].kind == CommentKind::Doc {
-            return;
-        }
         let said: Vec<Cow<'_, str>> = comments.iter().map(SourceComment::said).collect();
-        if self.is_exempt(comments, &said) {
+        // A phrase may span two lines, and in a long block it is near the beginning.
+        let beginning = said[..said.len().min(100)].join(" ");
+        let is_doc = comments[0].kind == CommentKind::Doc;
+        if is_doc || is_licence(&beginning) || self.documents_go(comments, &said) {
             return;
         }
-        let data = directives::data(&said);
-        let mut belongs = false;
-        let mut open = false;
+        let data = directives::lines_of_data(&said);
+        let (mut belongs, mut was_asked) = (false, false);
         for (at, comment) in comments.iter().enumerate() {
             let text = said[at].as_ref();
             let is_empty = !text.contains(char::is_alphanumeric);
-            let tracked = (!is_empty).then(|| self.tracked(&said[at..])).flatten();
-            let is_directive = tracked.is_none()
-                && directives::is_directive(
-                    head(comment.text.trim(), MAX_DIRECTIVE),
-                    head(text, MAX_DIRECTIVE),
-                    self.path,
-                );
+            let tracked = if is_empty {
+                None
+            } else {
+                is_tracked_task(&said[at..])
+            };
+            let is_directive = tracked.is_none() && self.is_directive(comment, text);
             belongs = match tracked {
                 _ if is_empty => false,
                 Some(tracked) => tracked,
@@ -143,121 +108,90 @@ impl RemarkedFile<'_> {
                 None => belongs,
             };
             let is_none = is_empty
-                || data.contains(&at)
                 || belongs
                 || is_directive
+                || data.contains(&at)
                 || is_test_step(text, self.in_test)
-                || self.is_mark(comment, text, self.columns[offset + at]);
-            let asked = added[at] && !is_none;
+                || self.is_mark(comment, text);
+            let is_asked = added[at] && !is_none;
             match remarks.last_mut() {
-                Some(remark) if asked && open => {
+                Some(remark) if is_asked && was_asked => {
                     let longer = format!("{} {}", remark.text, head(text, MAX_TEXT));
-                    remark.text = head(&longer, MAX_TEXT).to_owned();
+                    head(&longer, MAX_TEXT).clone_into(&mut remark.text);
                 }
-                _ if asked => remarks.push(CommentRemark {
+                _ if is_asked => remarks.push(CommentRemark {
                     line: comment.line,
-                    text: one_line(comment, text),
+                    text: on_one_line(comment, text),
                 }),
                 _ => {}
             }
-            open = asked;
+            was_asked = is_asked;
         }
     }
 
-    /// True if no comment of the block is a remark.
-    fn is_exempt(&self, comments: &[SourceComment<'_>], said: &[Cow<'_, str>]) -> bool {
-        // A phrase may span two lines, and in a long block it is near the beginning.
-        let whole = said[..said.len().min(100)].join(" ");
-        is_licence(&whole) || self.documents_go(comments, said)
+    fn is_directive(&self, comment: &SourceComment<'_>, said: &str) -> bool {
+        let raw = head(comment.text.trim(), MAX_DIRECTIVE);
+        directives::is_directive(raw, head(said, MAX_DIRECTIVE), self.path)
     }
 
-    /// True if Go's own tools read the block above a declaration: documentation, which begins with the
-    /// declared name, or C code above `import "C"`.
+    /// True if Go's own tools read the block above a declaration: documentation, which begins with the declared name, or C
+    /// code above `import "C"`.
     fn documents_go(&self, comments: &[SourceComment<'_>], said: &[Cow<'_, str>]) -> bool {
-        let Some(last) = comments
-            .last()
-            .filter(|last| self.path.ends_with(".go") && !last.trails)
-        else {
+        let last = &comments[comments.len() - 1];
+        if !self.path.ends_with(".go") || last.trails {
             return false;
-        };
-        let below = self.text[last.span.end..]
-            .strip_prefix('\n')
-            .unwrap_or_default();
-        let line = below.lines().next().unwrap_or_default();
-        if line.trim_end() == "import \"C\"" {
-            return true;
         }
-        let Some((keyword, rest)) = line.split_once(' ') else {
-            return false;
-        };
-        let rest = if keyword == "func" && rest.starts_with('(') {
-            rest.split_once(") ").map_or("", |(_, rest)| rest)
-        } else {
-            rest
-        };
+        let below = self.text[last.span.end..].strip_prefix('\n');
+        let line = below
+            .and_then(|below| below.lines().next())
+            .unwrap_or_default();
+        let (keyword, mut rest) = line.split_once(' ').unwrap_or_default();
+        if keyword == "func" && rest.starts_with('(') {
+            rest = rest.split_once(") ").unwrap_or_default().1;
+        }
         let name = rest
             .split(|c: char| !c.is_alphanumeric() && c != '_')
-            .next()
-            .unwrap_or_default();
-        let mut words = said[0].split(' ');
+            .next();
+        let mut words = said[0]
+            .split(' ')
+            .skip_while(|word| ["A", "An", "The"].contains(word));
         let first = words.next().unwrap_or_default();
         match keyword {
             "package" => first == "Package",
+            "import" => rest.trim_end() == "\"C\"",
             "func" | "type" | "var" | "const" => {
-                let named = if matches!(first, "A" | "An" | "The") {
-                    words.next().unwrap_or_default()
-                } else {
-                    first
-                };
-                !name.is_empty() && named.trim_end_matches([',', ':']) == name
+                let named = first.trim_end_matches([',', ':']);
+                !named.is_empty() && name == Some(named)
             }
             _ => false,
         }
     }
 
-    /// [`is_tracked`] for the first of `said` and the lines that belong to it, up to an empty one.
-    fn tracked(&self, said: &[Cow<'_, str>]) -> Option<bool> {
-        let paragraph = || {
-            let lines = said.iter().enumerate().take_while(|(at, line)| {
-                *at == 0 || (!line.is_empty() && is_tracked(line, line).is_none())
-            });
-            lines
-                .map(|(_, line)| line.as_ref())
-                .collect::<Vec<_>>()
-                .join(" ")
-        };
-        is_tracked(&said[0], &said[0])?;
-        is_tracked(&said[0], &paragraph())
-    }
-
-    /// True if the comment opens a fold, names the language of the template after it, names what the bracket
-    /// or directive before it closes (as formatters write it), or gives the version of a pinned action.
-    fn is_mark(&self, comment: &SourceComment<'_>, said: &str, column: usize) -> bool {
-        if is_region(said) && *self.folds.get_or_init(|| self.text.contains("endregion")) {
-            return true;
-        }
-        let is_word = !said.contains(' ');
-        if is_word
-            && comment.kind == CommentKind::Block
-            && self.text[comment.span.end..].trim_start().starts_with('`')
+    /// True if the comment opens a fold, names the language of the template after it, names what the bracket or directive
+    /// before it closes (as formatters write it), or gives the version of a pinned action.
+    fn is_mark(&self, comment: &SourceComment<'_>, said: &str) -> bool {
+        let mut words = said.split(' ');
+        let (first, is_word) = (words.next(), words.next().is_none());
+        let behind = || self.text[comment.span.end..].trim_start();
+        if is_region(said)
+            && *self
+                .has_folds
+                .get_or_init(|| self.text.contains("endregion"))
+            || (is_word && comment.kind == CommentKind::Block && behind().starts_with('`'))
         {
             return true;
         }
         if !comment.trails {
             return false;
         }
-        let start = comment.span.start - column;
-        let code = head(&self.text[start..comment.span.start], MAX_CODE).trim();
-        let words = said.split(' ').count();
+        let line = &self.text[comment.span.start - comment.column..comment.span.start];
+        let code = head(line, MAX_CODE).trim();
         match code.split([' ', '(']).next().unwrap_or_default() {
             "}" => {
-                words <= 2
-                    && matches!(
-                        said.split(' ').next(),
-                        Some("namespace" | "extern" | "anonymous")
-                    )
+                let is_scope = matches!(first, Some("namespace" | "extern" | "anonymous"));
+                is_scope && words.next().is_none()
             }
-            "#endif" | "#else" => !said.contains(char::is_lowercase) || words == 1,
+            "#endif" | "#else" => is_word || !said.contains(char::is_lowercase),
             "uses:" | "rev:" | "-" => {
                 let version = said.strip_prefix("tag=").unwrap_or(said);
                 ["uses:", "rev:"].iter().any(|key| code.contains(key))
@@ -268,23 +202,31 @@ impl RemarkedFile<'_> {
     }
 }
 
+/// For a comment that marks a task for later, true if it names the place that tracks it: an issue, a link or an owner. `None`
+/// for any other comment. The lines that belong to the first of `said` end at an empty one.
+fn is_tracked_task(said: &[Cow<'_, str>]) -> Option<bool> {
+    let is_owned = has_owner(&said[0])?;
+    let more = said[1..]
+        .iter()
+        .take_while(|line| !line.is_empty() && has_owner(line).is_none());
+    let mut paragraph = [&said[0]].into_iter().chain(more);
+    Some(is_owned || paragraph.any(|line| has_reference(line)))
+}
+
 /// True if an editor may fold from here; the fold must be closed somewhere.
 fn is_region(said: &str) -> bool {
     said.get(..7)
         .is_some_and(|head| head.eq_ignore_ascii_case("region "))
 }
 
-fn one_line(comment: &SourceComment<'_>, said: &str) -> String {
+fn on_one_line(comment: &SourceComment<'_>, said: &str) -> String {
     let text = comment.text.trim();
-    head(
-        if text.contains(['\n', '\t']) {
-            said
-        } else {
-            text
-        },
-        MAX_TEXT,
-    )
-    .to_owned()
+    let line = if text.contains(['\n', '\t']) {
+        said
+    } else {
+        text
+    };
+    head(line, MAX_TEXT).to_owned()
 }
 
 /// Phrases of licences and copyright notices, in lower case, one a line.
@@ -368,57 +310,48 @@ const NO_TRACKER: [&str; 16] = [
     "HTTP", "TLS",
 ];
 
-/// For a comment that marks a task for later, true if it names the place that tracks it: an issue, a link or
-/// an owner. `None` for any other comment. `paragraph` is the comment with the lines that belong to it.
-fn is_tracked(said: &str, paragraph: &str) -> Option<bool> {
+/// For a comment that marks a task for later, true if it names an owner. `None` for any other comment.
+fn has_owner(said: &str) -> Option<bool> {
     let said = said.trim_start_matches(['@', '[', '*', '-', ' ']);
-    let rest = LATER.iter().find_map(|word| {
-        let head = said.get(..word.len())?;
-        let exact = head == *word
-            || (head.eq_ignore_ascii_case(word) && said[word.len()..].starts_with([':', '(']));
-        (exact || head == "todo" || head == "Todo").then(|| &said[word.len()..])
-    })?;
+    let behind_mark = |word: &&str| {
+        let (head, rest) = said.split_at_checked(word.len())?;
+        let is_called = head.eq_ignore_ascii_case(word) && rest.starts_with([':', '(']);
+        (head == *word || is_called || ["todo", "Todo"].contains(&head)).then_some(rest)
+    };
+    let rest = LATER.iter().find_map(behind_mark)?;
     if rest.starts_with(|c: char| c.is_alphanumeric() || c == '_') {
         return None;
     }
-    let owned = rest
+    let inner = rest
         .trim_start()
         .strip_prefix(['(', '['])
-        .is_some_and(|inner| {
-            inner
-                .split([')', ']'])
-                .next()
-                .is_some_and(|name| name.chars().any(char::is_alphanumeric))
-        });
-    Some(owned || has_reference(paragraph))
+        .unwrap_or_default();
+    let name = inner.split([')', ']']).next().unwrap_or_default();
+    Some(name.contains(char::is_alphanumeric))
 }
 
 /// True if the text has an issue number, an issue key, a link or somebody's handle in it.
 fn has_reference(text: &str) -> bool {
-    if text.contains("http://") || text.contains("https://") {
-        return true;
-    }
-    text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '[' | ']' | ',' | ':' | ';'))
-        .any(|word| {
-            let digits = |text: &str| text.bytes().next().is_some_and(|b| b.is_ascii_digit());
-            let number = word
-                .rsplit_once('#')
-                .is_some_and(|(_, number)| digits(number));
-            let handle = word
-                .strip_prefix('@')
-                .is_some_and(|name| name.starts_with(char::is_alphabetic));
-            let key = word.split_once('-').is_some_and(|(project, number)| {
-                project.len() > 1
-                    && project.starts_with(|c: char| c.is_ascii_uppercase())
-                    && project
-                        .bytes()
-                        .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
-                    && !NO_TRACKER.contains(&project)
-                    && digits(number)
-            });
-            let bug = ["b/", "bug/", "crbug.com/"]
-                .iter()
-                .any(|p| word.strip_prefix(p).is_some_and(digits));
-            number || handle || key || bug
-        })
+    let is_between = |c: char| c.is_whitespace() || "()[],:;".contains(c);
+    let is_link = |link| text.contains(link);
+    ["http://", "https://"].into_iter().any(is_link) || text.split(is_between).any(is_reference)
+}
+
+fn is_reference(word: &str) -> bool {
+    let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    let is_bug = |prefix: &str| word.strip_prefix(prefix).is_some_and(is_number);
+    let is_key = |(project, number): (&str, &str)| {
+        let is_project = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+        project.len() > 1
+            && project.starts_with(|c: char| c.is_ascii_uppercase())
+            && project.chars().all(is_project)
+            && !NO_TRACKER.contains(&project)
+            && is_number(number)
+    };
+    let handle = word.strip_prefix('@').unwrap_or_default();
+    let number = word.rsplit_once('#').unwrap_or_default().1;
+    is_number(number)
+        || handle.starts_with(char::is_alphabetic)
+        || word.split_once('-').is_some_and(is_key)
+        || ["b/", "bug/", "crbug.com/"].into_iter().any(is_bug)
 }

@@ -20,6 +20,7 @@ fn asked(path: &str, text: &str) -> Vec<String> {
                 span,
                 line: number + 1,
                 text,
+                column,
                 trails,
             });
         }
@@ -30,7 +31,7 @@ fn asked(path: &str, text: &str) -> Vec<String> {
         path,
         is_test: path.contains(".test."),
     };
-    remarks(file, text, &comments, &added)
+    remarks_among(file, text, &comments, &added)
         .into_iter()
         .map(|r| format!("{} {}", r.line, r.text))
         .collect()

@@ -6,7 +6,7 @@ mod others;
 use proptest::prelude::*;
 
 use super::LANGUAGES;
-use crate::{CommentKind, SourceComment, SourceLanguage, comments};
+use crate::{CommentKind, SourceComment, SourceLanguage, comments_in};
 
 /// A text, and the comments in it.
 type Row = (&'static str, &'static [&'static str]);
@@ -17,7 +17,7 @@ fn check(name: &str, rows: &[Row]) {
     let language = SourceLanguage::of(name, "").expect(name);
     let mut wrong = String::new();
     for (text, expected) in rows {
-        let found: Vec<&str> = comments(language, text)
+        let found: Vec<&str> = comments_in(language, text)
             .iter()
             .map(|comment| comment.text)
             .collect();
@@ -30,7 +30,7 @@ fn check(name: &str, rows: &[Row]) {
 
 /// The kinds of the comments in `text`.
 fn kinds(name: &str, text: &str) -> Vec<CommentKind> {
-    comments(SourceLanguage::of(name, "").unwrap(), text)
+    comments_in(SourceLanguage::of(name, "").unwrap(), text)
         .iter()
         .map(|comment| comment.kind)
         .collect()
@@ -278,7 +278,7 @@ fn languages() -> impl Strategy<Value = &'static str> {
 }
 
 fn found<'t>(language: &str, text: &'t str) -> Vec<SourceComment<'t>> {
-    comments(
+    comments_in(
         LANGUAGES.iter().find(|row| row.name == language).unwrap(),
         text,
     )
@@ -330,7 +330,7 @@ fn endless_openings_are_read() {
     ]) {
         let text = piece.repeat(20_000 / piece.len());
         for language in LANGUAGES {
-            drop(comments(language, &text));
+            drop(comments_in(language, &text));
         }
     }
 }
