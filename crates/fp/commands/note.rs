@@ -4,7 +4,7 @@ use fp_host::plan::OpenPlan;
 use fp_host::run::evidence::write_notepad;
 use fp_plan::plan::id::TaskId;
 use fp_run::run::event::{Event, Note};
-use fp_run::run::notepad::relevant;
+use fp_run::run::notepad::relevant_notes;
 use serde_json::json;
 
 use crate::context::Context;
@@ -91,7 +91,7 @@ fn note(plan: &OpenPlan, add: Add, context: &Context) -> CommandResult {
 fn list(plan: &OpenPlan, task: Option<&TaskId>, context: &Context) -> CommandResult {
     let state = plan.load()?.state;
     let notes: Vec<&Note> = match task {
-        Some(id) => relevant(&state, id),
+        Some(id) => relevant_notes(&state, id),
         None => state.notes.iter().collect(),
     };
     let text: String = notes

@@ -12,7 +12,7 @@ use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::Settings;
 use fp_run::run::event::Event;
 use fp_run::run::state::{MeasuredWork, Status, TaskState};
-use fp_run::run::{Refusal, State, approval};
+use fp_run::run::{Refusal, State, approval, refuse};
 use fp_run::verification::change::{Change, ChangeStatus};
 use fp_run::verification::ownership::{OwnershipEvidence, divide};
 use fp_run::verification::{
@@ -120,11 +120,10 @@ fn measured(
     task: &TaskState,
     scope: &TaskScope,
 ) -> Result<MeasuredChange, RunError> {
-    let base = task.base.as_ref().ok_or_else(|| Refusal::Status {
-        task: task.leaf.id.clone(),
-        status: task.status,
-        allowed: "only a task that was claimed has a change".into(),
-    })?;
+    let base = task
+        .base
+        .as_ref()
+        .ok_or_else(|| refuse(task, "only a task that was claimed has a change"))?;
     let committed = state
         .tasks
         .iter()

@@ -204,7 +204,7 @@ pub fn agent_stops(
                 task: task.leaf.id.clone(),
                 owner: agent.clone(),
             }],
-            told: Some(message::nudge(&state.plan_id, &task.leaf.id, agent)),
+            told: Some(message::builder_nudge(&state.plan_id, &task.leaf.id, agent)),
         },
         _ => {
             let known = state

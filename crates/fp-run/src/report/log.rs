@@ -8,7 +8,7 @@ use super::cost::spent_in_words;
 use super::status::{told_at_end, used_up};
 use crate::run::event::{Approve, Decider, Dispatch, Entry, Event, ImportedTask};
 use crate::run::payload::short;
-use crate::run::ready::listed;
+use crate::run::ready::ids_listed;
 use crate::run::state::Status;
 use crate::verification::change::Change;
 use crate::verification::{Check, CheckVerdict};
@@ -87,34 +87,12 @@ pub fn is_minor(event: &Event) -> bool {
 /// The task that `event` concerns, if it concerns one.
 pub(super) fn task_of(event: &Event) -> Option<&TaskId> {
     match event {
-        Event::CheckedBefore { task, .. }
-        | Event::ChecksDropped { task, .. }
-        | Event::RevisionDue { task }
-        | Event::Waived { task, .. }
-        | Event::Claimed { task, .. }
-        | Event::Resumed { task, .. }
-        | Event::Nudged { task, .. }
-        | Event::Submitted { task, .. }
-        | Event::SubmitRefused { task, .. }
-        | Event::Edited { task, .. }
-        | Event::ScopeExtended { task, .. }
-        | Event::Verified { task, .. }
-        | Event::Judged { task, .. }
-        | Event::SentBack { task, .. }
-        | Event::CommitStarted { task, .. }
-        | Event::CommitBlocked { task, .. }
-        | Event::Completed { task, .. }
-        | Event::Released { task, .. }
-        | Event::Failed { task, .. }
-        | Event::Skipped { task, .. }
-        | Event::Retried { task, .. }
-        | Event::RolledBack { task, .. } => Some(task),
         Event::Dispatched { task, .. } | Event::AgentEnded { task, .. } => task.as_ref(),
         Event::AgentSpent { cost, .. } => cost.task.as_ref(),
         Event::Asked { question } => question.topic.task(),
         Event::Noted { note } => note.task.as_ref(),
         Event::Messaged { message } => Some(&message.task),
-        _ => None,
+        _ => event.task(),
     }
 }
 
@@ -213,7 +191,7 @@ fn words_of(event: &Event) -> String {
         Event::CheckoutSeen { .. } => "the checkout counts as it is".into(),
         Event::Kept { tasks } => format!(
             "stays as it is, for all that has changed: {}",
-            listed(tasks)
+            ids_listed(tasks)
         ),
         Event::Asked { question } => format!("question {}: {}", question.id, question.header),
         Event::Noted { note } => format!("{}: {}", note.kind.into_str(), note.text),
@@ -261,7 +239,7 @@ fn words_of(event: &Event) -> String {
         Event::Skipped { because, .. } => format!("skipped because of {because}"),
         Event::Retried { restored, .. } if restored.is_empty() => "gets another attempt".into(),
         Event::Retried { restored, .. } => {
-            format!("gets another attempt, and with it {}", listed(restored))
+            format!("gets another attempt, and with it {}", ids_listed(restored))
         }
         Event::Messaged { message } => format!(
             "{} tells others: {}: {}",

@@ -80,40 +80,38 @@ impl PrintedQuestion {
     ) -> Option<Self> {
         let tasks = counted(tree.leaves().count(), "task");
         let title = tree.root.map_or("", |root| &tree.tasks[root].description);
-        let commands = commands_by_program(tree, end_commands);
-        let said = match before {
-            Some(before) => before.changes_to(tree, end_commands),
-            None if commands.is_empty() => "No task runs a command.".to_owned(),
+        let title = prompt_quoted(title, MAX_TITLE);
+        let commands = commands_by_program(tree, end_commands).join("\n");
+        let text = match before {
+            Some(before) => {
+                let changes = before.changes_to(tree, end_commands);
+                format!("Approve the plan {title} again, with {tasks}? {changes}")
+            }
+            None if commands.is_empty() => {
+                format!("Approve the plan {title} with {tasks}? No task runs a command.")
+            }
             None => format!(
-                "These commands will run on this machine:\n{}",
-                commands.join("\n")
+                "Approve the plan {title} with {tasks}? These commands will run on this machine:\n{commands}"
             ),
         };
-        let again = if before.is_some() { " again," } else { "" };
-        let text = format!(
-            "Approve the plan {}{again} with {tasks}? {said}",
-            prompt_quoted(title, MAX_TITLE)
-        );
-        let option = |label: &str, description: &str| AnswerOption {
-            label: label.to_owned(),
-            description: description.to_owned(),
-        };
-        let options = vec![
-            option(
+        let options = [
+            (
                 APPROVE,
                 "the tasks may be built, and these commands may run",
             ),
-            option("Discuss", "talk about the plan first"),
-            option("Change", "change the plan first"),
-            option("Stop", "leave the plan as it is; nothing runs"),
+            ("Discuss", "talk about the plan first"),
+            ("Change", "change the plan first"),
+            ("Stop", "leave the plan as it is; nothing runs"),
         ];
-        let content = format!("{tree_hash}\n{}", end_commands.join("\n"));
-        let content = if end_commands.is_empty() {
-            tree_hash
-        } else {
-            content.as_str()
+        let options = options.map(|(label, description)| AnswerOption {
+            label: label.to_owned(),
+            description: description.to_owned(),
+        });
+        let content = match end_commands.is_empty() {
+            true => tree_hash.to_owned(),
+            false => format!("{tree_hash}\n{}", end_commands.join("\n")),
         };
-        let asked = Self::with_code(plan, APPROVAL, content, &text, "Approve", options);
+        let asked = Self::with_code(plan, APPROVAL, &content, &text, "Approve", options.to_vec());
         Some(asked).filter(|asked| asked.question.len() <= MAX_QUESTION)
     }
 
@@ -172,45 +170,46 @@ impl AgreedContent {
     pub fn changes_to(&self, tree: &Plan, end_commands: &[String]) -> String {
         let now = Self::of(tree, end_commands);
         let known = |task: &AgreedTask| self.tasks.iter().find(|known| known.id == task.id);
-        let (same, others): (Vec<_>, Vec<_>) = now
-            .tasks
-            .iter()
-            .partition(|task| known(task) == Some(*task));
-        let (changed, added): (Vec<_>, Vec<_>) =
-            others.into_iter().partition(|task| known(task).is_some());
+        let is_same = |task: &&AgreedTask| known(task) == Some(*task);
+        let is_known = |task: &&AgreedTask| known(task).is_some();
         let is_gone = |task: &&AgreedTask| now.tasks.iter().all(|left| left.id != task.id);
+        let (same, others): (Vec<_>, Vec<_>) = now.tasks.iter().partition(is_same);
+        let (changed, added): (Vec<_>, Vec<_>) = others.into_iter().partition(is_known);
         let removed: Vec<_> = self.tasks.iter().filter(is_gone).collect();
-        let changes = [("added", added), ("changed", changed), ("removed", removed)];
-        let named =
-            |task: &&AgreedTask| format!("{} {}", task.id, prompt_quoted(&task.title, MAX_TITLE));
-        let changes = changes.iter().filter(|(_, tasks)| !tasks.is_empty());
-        let mut lines: Vec<String> = changes
-            .map(|(how, tasks)| {
-                let tasks: Vec<String> = tasks.iter().map(named).collect();
-                format!("- {how}: {}", first_of(&tasks, NAMED))
-            })
-            .collect();
+        let mut lines = Vec::new();
+        for (how, tasks) in [("added", added), ("changed", changed), ("removed", removed)] {
+            let named = |task: &&AgreedTask| {
+                format!("{} {}", task.id, prompt_quoted(&task.title, MAX_TITLE))
+            };
+            let named: Vec<String> = tasks.iter().map(named).collect();
+            let rest = if named.len() > NAMED {
+                ", see the tree"
+            } else {
+                ""
+            };
+            if !named.is_empty() {
+                lines.push(format!("- {how}: {}{rest}", first_few(&named, NAMED)));
+            }
+        }
         let dropped = self
             .end_commands
             .iter()
             .filter(|line| !end_commands.contains(line));
-        lines.extend(
-            dropped.map(|line| format!("- no longer runs at the end: {}", shown_command(line))),
-        );
+        let dropped = dropped.map(|line| shown_command(line));
+        lines.extend(dropped.map(|line| format!("- no longer runs at the end: {line}")));
         let first = match lines.is_empty() {
             true => "Nothing has changed since you approved it.",
             false => "Since you approved it:",
         };
         lines.insert(0, first.to_owned());
-        let new: Vec<&str> = all_commands(tree, end_commands)
-            .filter(|command| !self.commands.contains(*command))
-            .collect();
+        let is_new = |command: &&str| !self.commands.contains(*command);
+        let new = listed_commands(all_commands(tree, end_commands).filter(is_new));
         lines.push(match new.is_empty() {
             true => "No command is new.".to_owned(),
             false => "New commands that will run on this machine:".to_owned(),
         });
-        let kept = now.commands.len() - now.commands.difference(&self.commands).count();
-        lines.extend(listed_commands(new.into_iter()));
+        lines.extend(new);
+        let kept = now.commands.intersection(&self.commands).count();
         let kept = [(same.len(), "task"), (kept, "command")];
         let kept = kept.iter().filter(|(count, _)| *count > 0);
         let kept: Vec<String> = kept.map(|(count, what)| counted(*count, what)).collect();
@@ -219,16 +218,6 @@ impl AgreedContent {
         }
         lines.join("\n")
     }
-}
-
-/// At most `most` of `items`.
-fn first_of(items: &[String], most: usize) -> String {
-    first_few(items, most)
-        + if items.len() > most {
-            ", see the tree"
-        } else {
-            ""
-        }
 }
 
 fn all_commands<'p>(

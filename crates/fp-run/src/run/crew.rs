@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::event::Event;
 use super::question::{AnswerChoice, Topic};
-use super::state::{Activity, Role, RunAgent, RunStatus, State, TaskState};
+use super::state::{Activity, Asked, Role, RunAgent, RunStatus, State, TaskState};
 use fp_plan::plan::id::{AgentName, TaskId};
-use fp_plan::settings::{AgentPlayer, Agents, SpendingLimit};
+use fp_plan::settings::{AgentPlayer, Agents, ComplexityModel, SpendingLimit};
 use fp_plan::text::last_part;
 
 /// Most refused calls that a cost names.
@@ -99,19 +99,11 @@ pub struct AgentCost {
 
 impl AgentCost {
     fn is_like(&self, other: &Self) -> bool {
-        (
-            &self.task,
-            self.iteration,
-            self.role,
-            &self.program,
-            &self.model,
-        ) == (
-            &other.task,
-            other.iteration,
-            other.role,
-            &other.program,
-            &other.model,
-        )
+        self.task == other.task
+            && self.iteration == other.iteration
+            && self.role == other.role
+            && self.program == other.program
+            && self.model == other.model
     }
 
     /// Adds what one more part of the same work has used.
@@ -135,9 +127,9 @@ impl AgentCost {
 /// The sum of `costs`.
 pub fn total_cost<'c>(costs: impl IntoIterator<Item = &'c AgentCost>) -> (TokenUse, Option<u64>) {
     let mut sum = AgentCost::default();
-    costs
-        .into_iter()
-        .for_each(|cost| sum.spend(0, cost.tokens, cost.micro_usd));
+    for cost in costs {
+        sum.spend(0, cost.tokens, cost.micro_usd);
+    }
     (sum.tokens, sum.micro_usd)
 }
 
@@ -151,60 +143,42 @@ pub fn session_spent(
     tokens: TokenUse,
     model: Option<String>,
 ) -> Vec<Event> {
-    if !state.is_running() || state.has_processes() {
+    let known = state.processes.get(name);
+    let known = known.filter(|known| known.session.as_deref() == Some(id));
+    let before = known.cloned().unwrap_or_default();
+    let tokens = tokens.since(before.tokens);
+    if !state.is_running() || state.has_processes() || tokens.total() == 0 {
         return Vec::new();
     }
     let program = "claude".to_owned();
-    let known = state
-        .processes
-        .get(name)
-        .filter(|known| known.session.as_deref() == Some(id));
-    let (before, spent) = known
-        .map(|known| (known.turns, known.tokens))
-        .unwrap_or_default();
-    let more = tokens.since(spent);
-    if more.total() == 0 {
-        return Vec::new();
+    let mut events = Vec::new();
+    if known.is_none() {
+        events.push(Event::AgentStarted {
+            name: name.clone(),
+            process: AgentProcess {
+                program: program.clone(),
+                model: model.clone(),
+                session: Some(id.to_owned()),
+                ..AgentProcess::default()
+            },
+        });
     }
-    let role = state
-        .agents
-        .get(name)
-        .map_or(Role::Builder, |agent| agent.role);
-    let judged = || state.agents.get(name)?.task.clone();
-    let task = state
-        .held_by(name)
-        .map(|task| task.leaf.id.clone())
-        .or_else(judged);
-    let iteration = task
-        .as_ref()
-        .and_then(|id| state.task(id))
-        .map_or(0, |task| task.iteration);
-    let started = known.is_none().then(|| Event::AgentStarted {
-        name: name.clone(),
-        process: AgentProcess {
-            program: program.clone(),
-            model: model.clone(),
-            session: Some(id.to_owned()),
-            ..AgentProcess::default()
-        },
-    });
+    let agent = state.agents.get(name);
+    let judged = || state.task(agent?.task.as_ref()?);
+    let task = state.held_by(name).or_else(judged);
     let cost = AgentCost {
-        task,
-        iteration,
-        role,
+        task: task.map(|task| task.leaf.id.clone()),
+        iteration: task.map_or(0, |task| task.iteration),
+        role: agent.map_or(Role::Builder, |agent| agent.role),
         program,
         model,
-        turns: turns.saturating_sub(before),
-        tokens: more,
+        turns: turns.saturating_sub(before.turns),
+        tokens,
         ..AgentCost::default()
     };
-    started
-        .into_iter()
-        .chain([Event::AgentSpent {
-            name: name.clone(),
-            cost,
-        }])
-        .collect()
+    let name = name.clone();
+    events.push(Event::AgentSpent { name, cost });
+    events
 }
 
 impl State {
@@ -228,84 +202,85 @@ impl State {
 
     /// Why `name` hands `task` in no more, as far as it left reasons: each after a semicolon.
     pub(super) fn reasons_left(&self, name: &AgentName, task: &TaskState) -> String {
-        let refused = task.refused.as_ref();
-        let refused = refused.map(|reason| format!("; refused: {reason}"));
-        let said = self.agents.get(name).and_then(quoted);
+        let refused = task
+            .refused
+            .as_ref()
+            .map(|reason| format!("; refused: {reason}"));
+        let said = self.agents.get(name).and_then(RunAgent::last_words);
         [refused, said].into_iter().flatten().collect()
     }
 
     /// What the verifier of `task` said last that ended last without a verdict, after a semicolon.
     pub(super) fn said_by_verifiers(&self, task: &TaskId) -> String {
         let of_task = |agent: &&RunAgent| agent.task.as_ref() == Some(task) && agent.said.is_some();
-        let last = self
-            .agents
-            .values()
-            .filter(of_task)
-            .max_by_key(|agent| agent.since);
-        last.and_then(quoted).unwrap_or_default()
+        let verifiers = self.agents.values().filter(of_task);
+        let last = verifiers.max_by_key(|agent| agent.since);
+        last.and_then(RunAgent::last_words).unwrap_or_default()
     }
 
     /// The same of the builders that took no task.
     pub(super) fn said_by_fruitless(&self) -> String {
         let fruitless = self.agents.values().filter(|agent| agent.fruitless > 0);
-        fruitless.filter_map(quoted).next_back().unwrap_or_default()
+        fruitless
+            .filter_map(RunAgent::last_words)
+            .next_back()
+            .unwrap_or_default()
     }
 }
 
-/// The last words of `agent` as data: an agent's text may hold anything.
-fn quoted(agent: &RunAgent) -> Option<String> {
-    Some(format!("; its last words: {:?}", agent.said.as_ref()?))
+impl RunAgent {
+    /// What it said last, as data: an agent's text may hold anything.
+    fn last_words(&self) -> Option<String> {
+        Some(format!("; its last words: {:?}", self.said.as_ref()?))
+    }
 }
 
 /// The player of `role` for `task`: of a builder, the model for its complexity, and the next larger one for each further
 /// try where the user wants that.
-pub fn player(agents: &Agents, role: Role, task: Option<&TaskState>) -> AgentPlayer {
-    let player = match role {
-        Role::Builder => &agents.builder,
-        Role::Verifier => return agents.verifier.clone(),
+pub fn player_of(agents: &Agents, role: Role, task: Option<&TaskState>) -> AgentPlayer {
+    let task = match (role, task) {
+        (Role::Verifier, _) => return agents.verifier.clone(),
+        (Role::Builder, None) => return agents.builder.clone(),
+        (Role::Builder, Some(task)) => task,
     };
-    let Some(task) = task else {
-        return player.clone();
-    };
-    let mut models: Vec<_> = agents.by_complexity.iter().collect();
+    let mut models: Vec<&ComplexityModel> = agents.by_complexity.iter().collect();
     models.sort_by_key(|model| model.up_to);
-    let first = models
-        .iter()
-        .position(|model| task.leaf.complexity <= model.up_to)
-        .unwrap_or(models.len());
-    let further = if agents.escalate {
-        task.iteration.saturating_sub(1) as usize
-    } else {
-        0
+    let first = models.partition_point(|model| model.up_to < task.leaf.complexity);
+    let further = match agents.escalate {
+        true => task.iteration.saturating_sub(1) as usize,
+        false => 0,
     };
-    let model = models.get(first + further).map(|model| model.model.clone());
+    let chosen = models
+        .get(first + further)
+        .map(|chosen| chosen.model.clone());
     AgentPlayer {
-        model: model.or_else(|| player.model.clone()),
-        ..player.clone()
+        model: chosen.or_else(|| agents.builder.model.clone()),
+        ..agents.builder.clone()
     }
 }
 
 impl State {
+    /// The client's agent `id` goes by the name `name`, and by no other one.
+    pub(super) fn know_agent(&mut self, name: &AgentName, id: &str) {
+        self.agent_ids.retain(|_, known| known != name);
+        self.agent_ids.insert(id.to_owned(), name.clone());
+    }
+
     pub(super) fn fold_process(&mut self, name: &AgentName, process: &AgentProcess) {
         if let Some(session) = &process.session {
-            self.agent_ids.retain(|_, known| known != name);
-            self.agent_ids.insert(session.clone(), name.clone());
+            self.know_agent(name, session);
         }
-        let before = self
-            .processes
-            .get(name)
-            .filter(|before| before.session == process.session);
-        let before = before.map(|before| (before.turns, before.tokens, before.micro_usd));
-        let (turns, tokens, micro_usd) = before.unwrap_or_default();
-        self.processes.insert(
-            name.clone(),
-            AgentProcess {
-                turns,
-                tokens,
-                micro_usd,
-                ..process.clone()
-            },
-        );
+        let before = self.processes.remove(name);
+        let before = before
+            .filter(|before| before.session == process.session)
+            .unwrap_or_default();
+        let process = AgentProcess {
+            turns: before.turns,
+            tokens: before.tokens,
+            micro_usd: before.micro_usd,
+            ..process.clone()
+        };
+        self.processes.insert(name.clone(), process);
     }
 
     pub(super) fn fold_cost(&mut self, name: &AgentName, cost: &AgentCost) {
@@ -324,11 +299,8 @@ impl State {
 
     /// The cost of `task`, or of the run, in the unit of `limit`.
     pub fn spent_of(&self, limit: SpendingLimit, task: Option<&TaskId>) -> SpendingLimit {
-        let costs = self
-            .costs
-            .iter()
-            .filter(|cost| task.is_none() || cost.task.as_ref() == task);
-        let (tokens, usd) = total_cost(costs);
+        let is_counted = |cost: &&AgentCost| task.is_none() || cost.task.as_ref() == task;
+        let (tokens, usd) = total_cost(self.costs.iter().filter(is_counted));
         match limit {
             SpendingLimit::MicroUsd(_) => SpendingLimit::MicroUsd(usd.unwrap_or(0)),
             SpendingLimit::Tokens(_) => SpendingLimit::Tokens(tokens.total()),
@@ -338,14 +310,13 @@ impl State {
     /// True if what `task`, or the run, has cost is over `limit`. Each time that the user went on, as much more may be
     /// spent as the limit says.
     pub fn is_spent(&self, limit: SpendingLimit, task: Option<&TaskId>) -> bool {
-        let goes_on = AnswerChoice::Continue.into_str();
+        let went_on = |asked: &&Asked| asked.has_answer(AnswerChoice::Continue);
         let mut allowed = limit;
-        for asked in &self.questions {
+        for asked in self.questions.iter().filter(went_on) {
             if let Topic::Budget {
                 spent, task: of, ..
             } = &asked.question.topic
                 && of.as_ref() == task
-                && asked.answer.iter().any(|label| label == goes_on)
             {
                 allowed = limit.on_top_of(spent.unwrap_or(allowed).max(allowed));
             }
@@ -355,10 +326,15 @@ impl State {
 
     /// The budget with which a run goes on that its budget has ended: as much again.
     pub fn higher_budget(&self) -> Option<SpendingLimit> {
-        let is_cancelled = self.run.as_ref()?.status == RunStatus::Cancelled;
-        let stop = [AnswerChoice::Stop.into_str()];
-        let stopped = self.questions.iter().rfind(|asked| asked.answer == stop);
-        match &stopped.filter(|_| is_cancelled)?.question.topic {
+        let stopped = self
+            .questions
+            .iter()
+            .rfind(|asked| asked.has_answer(AnswerChoice::Stop));
+        match &stopped
+            .filter(|_| self.has_status(RunStatus::Cancelled))?
+            .question
+            .topic
+        {
             Topic::Budget {
                 limit, task: None, ..
             } => Some(limit.on_top_of(self.spent_of(*limit, None))),
@@ -371,7 +347,6 @@ impl State {
 mod tests {
     use super::*;
     use crate::run::event::Leaf;
-    use fp_plan::settings::ComplexityModel;
 
     fn task(complexity: u32, iteration: u32) -> TaskState {
         let leaf =
@@ -400,7 +375,7 @@ mod tests {
             ..Agents::default()
         };
         let chosen = |agents: &Agents, complexity, iteration| {
-            player(agents, Role::Builder, Some(&task(complexity, iteration)))
+            player_of(agents, Role::Builder, Some(&task(complexity, iteration)))
                 .model
                 .unwrap()
         };
@@ -430,7 +405,7 @@ mod tests {
             );
         }
         assert_eq!(
-            player(&agents, Role::Verifier, Some(&task(1, 1))).model,
+            player_of(&agents, Role::Verifier, Some(&task(1, 1))).model,
             None
         );
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::event::{Approve, Base, Decider, Dispatch, Event, Leaf, RunTerms};
 use super::question::{AnswerChoice, ClosedUnanswered, Question, Topic};
-use super::ready::{Obstacle, listed};
+use super::ready::{Obstacle, ids_listed};
 use super::refusal::{Refusal, decline, refuse};
 use super::state::{Activity, Approval, Claim, RunStatus, State, Status, TaskState};
 use super::verdict::said_by_verifier;
@@ -25,52 +25,55 @@ impl State {
     /// Approves the plan; approving the same tree again only accepts what its tasks have drifted to. Finished and running
     /// leaves can't change, but a failed one may be fixed before its retry.
     pub fn approve(&self, mut approve: Approve) -> RunDecision {
+        let known = |leaf: &Leaf| {
+            self.task(&leaf.id)
+                .filter(|task| task.leaf.hash == leaf.hash)
+        };
         for leaf in &mut approve.leaves {
-            let same = self
-                .task(&leaf.id)
-                .filter(|task| task.leaf.hash == leaf.hash && task.drift.is_none());
-            if let Some(task) = same {
+            if let Some(task) = known(leaf) {
                 leaf.stamps.clone_from(&task.leaf.stamps);
+                leaf.phase = task.leaf.phase;
             }
         }
         let drifted = self.tasks.iter().filter(|task| task.drift.is_some());
-        let tasks: Vec<TaskId> = drifted.map(|task| task.leaf.id.clone()).collect();
-        let mut kept = self.close_questions(
-            |topic| matches!(topic, Topic::Drift(_)),
-            AnswerChoice::Keep.into_str(),
-        );
-        kept.extend((!tasks.is_empty()).then_some(Event::Kept { tasks }));
-        let same_leaves = || self.tasks.iter().map(|task| &task.leaf).eq(&approve.leaves);
+        let drifted: Vec<TaskId> = drifted.map(|task| task.leaf.id.clone()).collect();
+        let is_drift = |topic: &Topic| matches!(topic, Topic::Drift(_));
+        let mut kept = self.close_questions(is_drift, AnswerChoice::Keep.into_str());
+        kept.extend((!drifted.is_empty()).then_some(Event::Kept { tasks: drifted }));
         let same = |approval: &Approval| {
             approval.tree_hash == approve.tree_hash && approval.end_commands == approve.end_commands
         };
-        let to_revise = self.tasks.iter().any(|task| task.to_revise);
-        if self.approval.as_ref().is_some_and(same) && !to_revise && same_leaves() {
+        if self.approval.as_ref().is_some_and(same)
+            && self.tasks.iter().all(|task| !task.to_revise)
+            && self.tasks.iter().map(|task| &task.leaf).eq(&approve.leaves)
+        {
             return Ok(kept);
         }
-        for task in self
-            .tasks
-            .iter()
-            .filter(|t| !matches!(t.status, Status::Pending | Status::Skipped))
-        {
-            let may_differ = task.status == Status::Failed;
-            let same = |l: &Leaf| l.id == task.leaf.id && (may_differ || l.hash == task.leaf.hash);
-            let same = approve.leaves.iter().any(same);
-            if !same {
-                return Err(Refusal::Frozen(
-                    task.leaf.id.clone(),
-                    task.status.into_str(),
+        let leaf = |id: &TaskId| approve.leaves.iter().find(|leaf| leaf.id == *id);
+        let stays = |id: &TaskId| leaf(id).and_then(known).is_some();
+        for task in &self.tasks {
+            let id = &task.leaf.id;
+            let may_be_so = match task.status {
+                Status::Pending | Status::Skipped => true,
+                Status::Failed => leaf(id).is_some(),
+                Status::Implementing | Status::AwaitingVerification | Status::Completed => {
+                    stays(id)
+                }
+            };
+            if !may_be_so {
+                let status = task.status.into_str();
+                return Err(decline(
+                    format!("task {id} is {status} and can't be changed or removed any more"),
+                    "undo the edit of that task in tasks.md and add a new task instead; one that is being built can be \
+                     released first, a failed one retried",
                 ));
             }
         }
         // Commands that are tried again are asked about again.
-        let stays = |id: &TaskId| {
-            let same = |leaf: &Leaf| {
-                leaf.id == *id && self.task(id).is_some_and(|t| t.leaf.hash == leaf.hash)
-            };
-            self.has_claimed() && approve.leaves.iter().any(same)
+        let is_retried = |topic: &Topic| {
+            let is_kept = |id| self.has_claimed() && stays(id);
+            matches!(topic, Topic::FailsBefore { commands } if !commands.keys().any(is_kept))
         };
-        let is_retried = |topic: &Topic| matches!(topic, Topic::FailsBefore { commands } if !commands.keys().any(stays));
         kept.extend(self.close_questions(is_retried, ClosedUnanswered::Withdrawn.into_str()));
         // A run keeps the style that it began with: its own commits are no habit of the repository.
         if self.run.is_some() {
@@ -81,15 +84,14 @@ impl State {
 
     /// True if the log has something of a task that is not done.
     pub fn has_begun(&self) -> bool {
-        let fresh = |task: &TaskState| {
-            TaskState {
-                drift: None,
-                ..task.clone()
-            } == TaskState::new(task.leaf.clone())
+        let has_history = |task: &TaskState| {
+            let fresh = TaskState {
+                drift: task.drift.clone(),
+                ..TaskState::new(task.leaf.clone())
+            };
+            task.status != Status::Completed && *task != fresh
         };
-        self.tasks
-            .iter()
-            .any(|task| task.status != Status::Completed && !fresh(task))
+        self.tasks.iter().any(has_history)
     }
 
     /// Starts the run or takes it over. A repeat with the same terms by the session that leads it changes nothing. If
@@ -103,30 +105,32 @@ impl State {
         if self.approval.is_none() {
             return Err(Refusal::NotApproved);
         }
-        let run = self.run.as_ref();
-        let same_session = run.is_some_and(|r| r.is_led_by(terms.session.as_deref(), terms.client));
-        if self.is_running() && same_session && run.is_some_and(|r| r.agrees_with(&terms)) {
-            return Ok(Vec::new());
-        }
-        if run.is_some_and(|run| run.status == RunStatus::Finished)
-            && self.tasks.iter().all(|task| task.status.is_final())
-        {
+        let is_led = self.is_led_by(&terms);
+        let agrees = self.run.as_ref().is_some_and(|run| run.agrees_with(&terms));
+        let is_over = self.has_status(RunStatus::Finished)
+            && self.tasks.iter().all(|task| task.status.is_final());
+        if is_over || self.is_running() && is_led && agrees {
             return Ok(Vec::new());
         }
         let mut events = Vec::new();
-        if !same_session && !self.keeps_sessions(&terms) {
+        if !is_led && !self.keeps_sessions(&terms) {
+            let held = self
+                .own_running()
+                .filter(|t| t.status == Status::Implementing);
             events.extend(
-                self.own_running()
-                    .filter(|t| t.status == Status::Implementing)
-                    .map(|t| Event::Released {
-                        task: t.leaf.id.clone(),
-                        reason: "its run was interrupted".into(),
-                        iteration: t.iteration,
-                    }),
+                held.map(|t| Event::released(&t.leaf.id, "its run was interrupted", t.iteration)),
             );
         }
         events.push(Event::RunStarted(terms));
         Ok(events)
+    }
+
+    /// True if whoever starts a run on `terms` still has the agents of this one.
+    pub(super) fn is_led_by(&self, terms: &RunTerms) -> bool {
+        let (session, client) = (terms.session.as_deref(), terms.client);
+        self.run
+            .as_ref()
+            .is_some_and(|run| run.is_led_by(session, client))
     }
 
     /// True if a run on `terms` can go on with the conversations of the agents: their processes outlive no lead, what they
@@ -143,57 +147,43 @@ impl State {
         edited: &BTreeSet<TaskId>,
     ) -> Result<&TaskState, Refusal> {
         self.expect_running()?;
-        if let Some(machine) = &self.machine
-            && !owner
-                .as_str()
-                .strip_prefix(machine.as_str())
-                .is_some_and(|rest| rest.starts_with('-'))
-        {
-            return Err(decline(
-                format!("{owner} is no builder of this machine, which is {machine}"),
-                format!("claim as {machine}-builder-1, or with another number"),
-            ));
-        }
+        self.expect_own_name(owner)?;
         if let Some(held) = self.held_by(owner) {
-            let same =
-                held.status == Status::Implementing && wanted.is_none_or(|w| *w == held.leaf.id);
-            return if same && edited.contains(&held.leaf.id) {
+            return if held.status != Status::Implementing {
+                let hint = "end your turn: you are told when it has been judged";
+                Err(refuse_second(owner, held, hint))
+            } else if wanted.is_some_and(|wanted| *wanted != held.leaf.id) {
+                let hint = "run `fp claim` without a task for the payload of the one you hold";
+                Err(refuse_second(owner, held, hint))
+            } else if edited.contains(&held.leaf.id) {
                 Err(Refusal::Edited(held.leaf.id.clone()))
-            } else if same {
-                Ok(held)
             } else {
-                let (held, status) = (&held.leaf.id, held.status);
-                let said = format!(
-                    "{owner} holds task {held}, which is {}: one task at a time",
-                    status.into_str()
-                );
-                Err(decline(
-                    said,
-                    match status {
-                        Status::Implementing => {
-                            "run `fp claim` without a task for the payload of the one you hold"
-                        }
-                        _ => "end your turn: you are told when it has been judged",
-                    },
-                ))
+                Ok(held)
             };
         }
-        match wanted {
-            Some(id) => {
-                let task = self.expect_task(id)?;
-                match self.obstacles(edited).of(task) {
-                    None => Ok(task),
-                    Some(Obstacle::Edited) => Err(Refusal::Edited(id.clone())),
-                    Some(obstacle) => {
-                        Err(Refusal::NotReady(id.clone(), self.explain(task, &obstacle)))
-                    }
-                }
-            }
-            None => self
-                .ready(edited)
-                .first()
-                .copied()
-                .ok_or_else(|| Refusal::NothingReady(self.why_nothing_is_ready(edited))),
+        let Some(id) = wanted else {
+            let first = self.ready(edited).first().copied();
+            return first.ok_or_else(|| Refusal::NothingReady(self.why_nothing_is_ready(edited)));
+        };
+        let task = self.expect_task(id)?;
+        match self.obstacles(edited).of(task) {
+            None => Ok(task),
+            Some(Obstacle::Edited) => Err(Refusal::Edited(id.clone())),
+            Some(obstacle) => Err(not_ready(id, &self.explain(task, &obstacle))),
+        }
+    }
+
+    /// Refuses a builder of another machine.
+    fn expect_own_name(&self, owner: &AgentName) -> Result<(), Refusal> {
+        let Some(machine) = &self.machine else {
+            return Ok(());
+        };
+        match owner.as_str().strip_prefix(machine.as_str()) {
+            Some(rest) if rest.starts_with('-') => Ok(()),
+            _ => Err(decline(
+                format!("{owner} is no builder of this machine, which is {machine}"),
+                format!("claim as {machine}-builder-1, or with another number"),
+            )),
         }
     }
 
@@ -207,21 +197,19 @@ impl State {
         base: Base,
     ) -> Result<(TaskId, Vec<Event>), Refusal> {
         let task = self.choose(owner, wanted, edited)?;
-        let id = task.leaf.id.clone();
-        let event = if task.status == Status::Implementing {
-            Event::Resumed {
+        let (id, owner) = (task.leaf.id.clone(), owner.clone());
+        let event = match task.status {
+            Status::Implementing => Event::Resumed {
                 task: id.clone(),
-                owner: owner.clone(),
-            }
-        } else {
-            let iteration = task.iteration.max(1);
-            Event::Claimed {
+                owner,
+            },
+            _ => Event::Claimed {
                 task: id.clone(),
-                owner: owner.clone(),
+                owner,
                 token,
-                iteration,
+                iteration: task.iteration.max(1),
                 base,
-            }
+            },
         };
         Ok((id, vec![event]))
     }
@@ -231,19 +219,19 @@ impl State {
         self.expect_running()?;
         let task = self.expect_task(id)?;
         match &task.claim {
-            Some(claim) if task.status == Status::Implementing => {
-                if claim.token == token {
-                    Ok(claim)
-                } else {
-                    Err(decline(
-                        format!(
-                            "the claim on task {id} is not yours any more: its token has changed"
-                        ),
-                        "run `fp claim PLAN --as NAME`: if the task is still yours, it prints the token in force",
-                    ))
-                }
-            }
-            _ => Err(refuse(task, submit_advice(task.status))),
+            Some(claim) if task.status == Status::Implementing && claim.token == token => Ok(claim),
+            Some(_) if task.status == Status::Implementing => Err(decline(
+                format!("the claim on task {id} is not yours any more: its token has changed"),
+                "run `fp claim PLAN --as NAME`: if the task is still yours, it prints the token in force",
+            )),
+            _ => Err(refuse(
+                task,
+                match task.status {
+                    Status::Pending => "claim it first",
+                    Status::AwaitingVerification => "it is handed in already",
+                    _ => "nothing can be handed in for it",
+                },
+            )),
         }
     }
 
@@ -268,65 +256,55 @@ impl State {
     pub fn refuse_submission(&self, id: &TaskId, token: &str, reason: &str) -> RunDecision {
         let owner = self.expect_claim(id, token)?.owner.clone();
         let reason = clipped(reason, MAX_REASON);
-        let is_known = self
-            .task(id)
-            .is_some_and(|task| task.refused.as_ref() == Some(&reason));
-        let refused = Event::SubmitRefused {
+        if self.expect_task(id)?.refused.as_ref() == Some(&reason) {
+            return Ok(Vec::new());
+        }
+        Ok(vec![Event::SubmitRefused {
             task: id.clone(),
             owner,
             reason,
-        };
-        Ok(Vec::from_iter((!is_known).then_some(refused)))
+        }])
     }
 
     /// Returns task `id` if it awaits a verdict, and in iteration `given` if there is one.
     pub fn expect_submitted(&self, id: &TaskId, given: Option<u32>) -> Result<&TaskState, Refusal> {
         self.expect_running()?;
         let task = self.expect_task(id)?;
-        if let Some(given) = given.filter(|g| *g != task.iteration) {
+        let iteration = task.iteration;
+        if let Some(given) = given.filter(|given| *given != iteration) {
             return Err(decline(
                 format!(
-                    "task {id} is at attempt {}, this verdict is about attempt {given}",
-                    task.iteration
+                    "task {id} is at attempt {iteration}, this verdict is about attempt {given}"
                 ),
                 format!("run `fp verify PLAN {id}` and judge what it shows"),
             ));
         }
+        let machine = task.machine.as_ref().filter(|_| !self.is_own(task));
         if task.status != Status::AwaitingVerification {
-            return Err(refuse(task, "only a submitted task can be verified"));
-        }
-        if let Some(machine) = task.machine.as_ref().filter(|_| !self.is_own(task)) {
-            return Err(refuse(
-                task,
-                &format!("its work is on {machine}, where it is verified"),
-            ));
-        }
-        if task.awaits_commit() {
-            return Err(refuse(
+            Err(refuse(task, "only a submitted task can be verified"))
+        } else if let Some(machine) = machine {
+            let said = format!("its work is on {machine}, where it is verified");
+            Err(refuse(task, &said))
+        } else if task.awaits_commit() {
+            Err(refuse(
                 task,
                 "it has passed already, and `fp next` makes its commit",
-            ));
+            ))
+        } else if self.doubts_checks_of(id) {
+            let said = "the user is asked about its commands; `fp next` prints the question";
+            Err(refuse(task, said))
+        } else {
+            Ok(task)
         }
-        if self.doubts_checks_of(id) {
-            return Err(refuse(
-                task,
-                "the user is asked about its commands; `fp next` prints the question",
-            ));
-        }
-        Ok(task)
     }
 
     /// Takes back the claim on a task. The attempt doesn't count.
     pub fn release(&self, id: &TaskId, reason: &str) -> RunDecision {
         let task = self.expect_task(id)?;
-        if task.status != Status::Implementing {
-            return Err(refuse(task, "only a claimed task can be released"));
+        match task.status {
+            Status::Implementing => Ok(vec![Event::released(id, reason, task.iteration)]),
+            _ => Err(refuse(task, "only a claimed task can be released")),
         }
-        Ok(vec![Event::Released {
-            task: id.clone(),
-            reason: reason.into(),
-            iteration: task.iteration,
-        }])
     }
 
     /// Gives a task up and skips everything that waits for it.
@@ -337,29 +315,24 @@ impl State {
         }
         let asked = self.open_questions().any(|q| q.topic.blocks_commit_of(id));
         if task.commit_intent.is_some() && !asked {
-            return Err(refuse(
-                task,
-                "it has passed and its commit is under way; `fp next` completes it",
-            ));
+            let said = "it has passed and its commit is under way; `fp next` completes it";
+            return Err(refuse(task, said));
         }
-        let mut events = self.failing(id, reason);
-        let owner = task
-            .claim
-            .as_ref()
-            .filter(|_| task.status == Status::Implementing);
-        let is_at_it = |name: &AgentName| {
-            self.agents
-                .get(name)
-                .is_some_and(|a| a.activity != Activity::Idle)
+        let mut events = self.give_up(id, reason);
+        let is_at_it = |name: &&AgentName| {
+            let agent = self.agents.get(*name);
+            agent.is_some_and(|agent| agent.activity != Activity::Idle)
         };
         // Its builder would find out only when it hands the task in.
-        events.extend(owner.filter(|claim| is_at_it(&claim.owner)).map(|claim| {
-            Event::Dispatched {
+        if let Some(name) = task.owner().filter(is_at_it)
+            && task.status == Status::Implementing
+        {
+            events.push(Event::Dispatched {
                 dispatch: Dispatch::Resume,
-                name: claim.owner.clone(),
+                name: name.clone(),
                 task: Some(id.clone()),
-            }
-        }));
+            });
+        }
         Ok(events)
     }
 
@@ -369,76 +342,63 @@ impl State {
         let task = self.expect_task(id)?;
         match task.status {
             Status::Failed => {}
-            Status::Completed if task.imported => return self.redo(task),
+            Status::Completed if task.imported => return self.retry_imported(task),
             Status::Skipped => {
                 let cause = task
                     .because
                     .as_ref()
-                    .map_or_else(String::new, |c| format!(", retry {c}"));
-                return Err(refuse(task, &format!("it waits for a failed task{cause}")));
+                    .map(|cause| format!(", retry {cause}"));
+                let said = format!("it waits for a failed task{}", cause.unwrap_or_default());
+                return Err(refuse(task, &said));
             }
             _ => return Err(refuse(task, "only a failed task can be retried")),
         }
         self.expect_nothing_lost(task)?;
-        let mut blocked: BTreeMap<TaskId, TaskId> = BTreeMap::new();
+        let mut blocked: BTreeMap<TaskId, &TaskId> = BTreeMap::new();
         for other in self
             .tasks
             .iter()
-            .filter(|t| t.status == Status::Failed && t.leaf.id != *id)
+            .map(|task| &task.leaf.id)
+            .filter(|other| *other != id)
         {
-            let because = &other.leaf.id;
-            blocked.extend(
-                self.blocked_by(because)
-                    .into_iter()
-                    .map(|d| (d, because.clone())),
-            );
+            if self.has_ended_as(other, Status::Failed) {
+                blocked.extend(self.blocked_by(other).into_iter().map(|task| (task, other)));
+            }
         }
-        let skipped = |d: &TaskId| self.task(d).is_some_and(|t| t.status == Status::Skipped);
-        let (still, restored): (Vec<TaskId>, Vec<TaskId>) = self
-            .blocked_by(id)
-            .into_iter()
-            .filter(skipped)
-            .partition(|d| blocked.contains_key(d));
-        let mut events = self.close_questions(
-            |topic| *topic == Topic::TaskFailed(id.clone()),
-            AnswerChoice::Retry.into_str(),
-        );
+        let skipped = self.blocked_by(id).into_iter();
+        let skipped = skipped.filter(|waits| self.has_ended_as(waits, Status::Skipped));
+        let (still, restored): (Vec<TaskId>, Vec<TaskId>) =
+            skipped.partition(|waits| blocked.contains_key(waits));
+        let about = |topic: &Topic| *topic == Topic::TaskFailed(id.clone());
+        let mut events = self.close_questions(about, AnswerChoice::Retry.into_str());
         events.push(Event::Retried {
             task: id.clone(),
             restored,
         });
-        events.extend(still.into_iter().filter_map(|task| {
-            let because = blocked.get(&task)?.clone();
-            Some(Event::Skipped { task, because })
-        }));
+        events.extend(still.iter().map(|task| Event::skipped(task, blocked[task])));
         Ok(events)
+    }
+
+    fn has_ended_as(&self, id: &TaskId, status: Status) -> bool {
+        self.task(id).is_some_and(|task| task.status == status)
     }
 
     /// Refuses if a dependency of `task` failed or was skipped.
     fn expect_nothing_lost(&self, task: &TaskState) -> Result<(), Refusal> {
-        let lost = |d: &&TaskId| {
-            self.task(d)
-                .is_some_and(|t| matches!(t.status, Status::Failed | Status::Skipped))
-        };
-        match task.leaf.dependencies.iter().find(lost) {
-            Some(cause) => Err(refuse(
-                task,
-                &format!("it waits for {cause}, which is not done: retry that first"),
-            )),
-            None => Ok(()),
-        }
+        self.lost_cause(task).map_or(Ok(()), |cause| {
+            let said = format!("it waits for {cause}, which is not done: retry that first");
+            Err(refuse(task, &said))
+        })
     }
 
     /// Reopens a task that counts as done only because its source said so.
-    fn redo(&self, task: &TaskState) -> RunDecision {
+    fn retry_imported(&self, task: &TaskState) -> RunDecision {
         let id = &task.leaf.id;
-        let running =
-            |dependent: &TaskId| self.task(dependent).is_some_and(|t| t.status.is_running());
-        if let Some(on_it) = self.dependents(id).into_iter().find(running) {
-            return Err(refuse(
-                task,
-                &format!("task {on_it}, which builds on it, is under way: release that first"),
-            ));
+        if let Some(user) = self.running_dependents(id).first() {
+            let on_it = &user.leaf.id;
+            let said =
+                format!("task {on_it}, which builds on it, is under way: release that first");
+            return Err(refuse(task, &said));
         }
         self.expect_nothing_lost(task)?;
         Ok(vec![Event::Retried {
@@ -447,48 +407,56 @@ impl State {
         }])
     }
 
+    fn running_dependents(&self, id: &TaskId) -> Vec<&TaskState> {
+        let dependents = self.dependents(id);
+        self.running()
+            .filter(|task| dependents.contains(&task.leaf.id))
+            .collect()
+    }
+
     /// Ends the run at once. Cancelling again changes nothing.
     pub fn cancel(&self, by: Decider) -> RunDecision {
-        if self.run.is_none() {
-            return Err(Refusal::NotStarted);
+        match &self.run {
+            None => Err(Refusal::NotStarted),
+            Some(_) if self.is_running() => Ok(vec![Event::Cancelled { by }]),
+            Some(_) => Ok(Vec::new()),
         }
-        Ok(if self.is_running() {
-            vec![Event::Cancelled { by }]
-        } else {
-            Vec::new()
-        })
     }
 
     /// Fails `id` and skips exactly the tasks that wait for it.
-    pub(super) fn failing(&self, id: &TaskId, reason: &str) -> Vec<Event> {
+    pub(super) fn give_up(&self, id: &TaskId, reason: &str) -> Vec<Event> {
         let mut events = vec![Event::Failed {
             task: id.clone(),
             reason: reason.into(),
         }];
-        let skipped = self
-            .blocked_by(id)
-            .into_iter()
-            .filter(|d| self.task(d).is_some_and(|t| !t.status.is_final()));
-        events.extend(skipped.map(|task| Event::Skipped {
-            task,
-            because: id.clone(),
-        }));
+        let is_open = |id: &&TaskId| self.task(id).is_some_and(|task| !task.status.is_final());
+        let waiting = self.blocked_by(id);
+        events.extend(
+            waiting
+                .iter()
+                .filter(is_open)
+                .map(|task| Event::skipped(task, id)),
+        );
         events
     }
 
     /// Asks about `topic`, with the next free question id.
     pub(super) fn ask(&self, topic: Topic, reason: &str) -> Event {
-        let is_last = |task: &TaskId| {
-            self.task(task)
-                .is_some_and(|of| of.iteration >= self.iterations_of(task))
+        let mut question = Question::new(topic, self.questions.len() as u64 + 1, reason);
+        let is_last = |id: &TaskId| {
+            self.task(id)
+                .is_some_and(|task| task.iteration >= self.iterations_of(id))
         };
         // Sent back after its last attempt, a task has failed.
-        let ends = matches!(&topic, Topic::CheckFailed { task, .. } if is_last(task));
-        let mut question = Question::new(topic, self.questions.len() as u64 + 1, reason);
-        let back = AnswerChoice::SendBack.into_str();
-        let mut options = question.options.iter_mut();
-        if let Some(option) = options.find(|option| ends && option.label == back) {
-            option.description = "its attempts are used up, so the task fails".to_owned();
+        if matches!(&question.topic, Topic::CheckFailed { task, .. } if is_last(task)) {
+            let back = AnswerChoice::SendBack.into_str();
+            for option in question
+                .options
+                .iter_mut()
+                .filter(|option| option.label == back)
+            {
+                option.description = "its attempts are used up, so the task fails".to_owned();
+            }
         }
         Event::Asked { question }
     }
@@ -498,13 +466,14 @@ impl State {
         about: impl Fn(&Topic) -> bool,
         answer: &str,
     ) -> Vec<Event> {
+        let closed = |question: &Question| Event::Answered {
+            question: question.id.clone(),
+            options: vec![answer.into()],
+            by: Decider::User,
+        };
         self.open_questions()
             .filter(|q| about(&q.topic))
-            .map(|q| Event::Answered {
-                question: q.id.clone(),
-                options: vec![answer.into()],
-                by: Decider::User,
-            })
+            .map(closed)
             .collect()
     }
 
@@ -516,44 +485,43 @@ impl State {
         by: Decider,
         token: String,
     ) -> RunDecision {
+        let unknown = || {
+            let said = format!("there is no open question {question:?}");
+            decline(said, "`fp status PLAN` lists the open questions")
+        };
         let asked = self
             .open_questions()
             .find(|q| q.id == question)
-            .ok_or_else(|| Refusal::UnknownQuestion(question.into()))?;
-        let refused = |given: &str| Refusal::UnknownOption {
-            question: question.into(),
-            given: given.into(),
-            options: asked
-                .options
-                .iter()
-                .map(|o| o.label.as_str())
-                .collect::<Vec<_>>()
-                .join(", "),
+            .ok_or_else(unknown)?;
+        let labels = || asked.options.iter().map(|option| option.label.as_str());
+        let refused = |given: &str| {
+            let known = labels().collect::<Vec<_>>().join(", ");
+            decline(
+                format!("question {question} has no option {given:?}"),
+                format!("it has {known}"),
+            )
         };
         // A builder's question also takes a free-form answer.
         let in_own_words = matches!(asked.topic, Topic::Clarify(_));
-        let mut chosen = Vec::new();
-        for given in options {
-            let option = asked
-                .options
-                .iter()
-                .find(|o| o.label.eq_ignore_ascii_case(given.trim()));
-            chosen.push(match option {
-                Some(option) => option.label.clone(),
-                None if in_own_words && !given.trim().is_empty() => given.trim().to_owned(),
-                None => return Err(refused(given)),
-            });
-        }
-        let Some(first) = chosen.first().cloned() else {
-            return Err(Refusal::UnknownQuestion(question.into()));
-        };
+        let chosen = options.iter().map(|given| given.trim()).map(|given| {
+            match labels().find(|label| label.eq_ignore_ascii_case(given)) {
+                Some(label) => Ok(label.to_owned()),
+                None if in_own_words && !given.is_empty() => Ok(given.to_owned()),
+                None => Err(refused(given)),
+            }
+        });
+        let chosen = chosen.collect::<Result<Vec<String>, Refusal>>()?;
+        let first = chosen.first().cloned().ok_or_else(unknown)?;
         let mut events = vec![Event::Answered {
             question: question.into(),
             options: chosen,
             by,
         }];
         if !in_own_words {
-            let choice = asked.topic.choice(&first).ok_or_else(|| refused(&first))?;
+            let choice = asked
+                .topic
+                .choice_of(&first)
+                .ok_or_else(|| refused(&first))?;
             let consequences = self.consequences(&asked.topic, choice, by, token)?;
             events.extend(consequences.ok_or_else(|| refused(&first))?);
         }
@@ -568,122 +536,81 @@ impl State {
         by: Decider,
         token: String,
     ) -> Result<Option<Vec<Event>>, Refusal> {
-        let done = |id: &TaskId, note: &str| {
-            vec![Event::Completed {
-                task: id.clone(),
-                commit: None,
-                note: Some(note.into()),
-            }]
-        };
-        let events = match (topic, choice) {
-            (Topic::Clarify(_), _) | (Topic::Scope { .. }, AnswerChoice::Stop) => return Ok(None),
-            (_, AnswerChoice::Stop) => vec![Event::Cancelled { by }],
-            (Topic::Scope { task, path }, AnswerChoice::Allow) => self.extended(task, path, by)?,
-            (Topic::Drift(tasks), AnswerChoice::Keep) => vec![Event::Kept {
+        use AnswerChoice::*;
+        let revise = |id: &TaskId| Event::RevisionDue { task: id.clone() };
+        let events = match (choice, topic) {
+            (Stop, _) => vec![Event::Cancelled { by }],
+            (Allow, Topic::Scope { task, path }) => self.grant_file(task, path, by)?,
+            (Keep, Topic::Drift(tasks)) => vec![Event::Kept {
                 tasks: tasks.clone(),
             }],
-            (Topic::PassesBefore(id), AnswerChoice::Build) => vec![Event::Waived {
+            (Keep, Topic::CheckoutChanged { tree, .. }) => {
+                vec![Event::CheckoutSeen { tree: tree.clone() }]
+            }
+            (Build, Topic::PassesBefore(id)) => vec![Event::Waived {
                 task: id.clone(),
                 by,
             }],
-            (Topic::PassesBefore(id), AnswerChoice::Done) => {
-                if !self.only_doubted(id) {
-                    let reason = "something else has come in between".to_owned();
-                    return Err(Refusal::NotReady(id.clone(), reason));
-                }
-                done(id, "its Verify passed before the work")
+            (Done, Topic::PassesBefore(id)) if !self.is_only_doubted(id) => {
+                return Err(not_ready(id, "something else has come in between"));
             }
-            (Topic::TaskFailed(id), AnswerChoice::Retry | AnswerChoice::Change) => {
-                let retried = self
-                    .retry(id)?
-                    .into_iter()
-                    .filter(|e| !matches!(e, Event::Answered { .. }));
-                let is_changed = choice == AnswerChoice::Change;
+            (Done, Topic::PassesBefore(id)) => {
+                vec![Event::done_without(id, "its Verify passed before the work")]
+            }
+            (Leave, Topic::CommitBlocked(id)) => {
+                vec![Event::done_without(
+                    id,
+                    "left uncommitted by the user's choice",
+                )]
+            }
+            (Retry | Change, Topic::TaskFailed(id)) => {
+                let mut retried = self.retry(id)?;
+                retried.retain(|event| !matches!(event, Event::Answered { .. }));
+                retried.extend((choice == Change).then(|| revise(id)));
                 retried
-                    .chain(is_changed.then(|| Event::RevisionDue { task: id.clone() }))
-                    .collect()
             }
-            (
-                Topic::CheckFailed { task, .. } | Topic::CheckDoubted { task, .. },
-                AnswerChoice::Change,
-            ) => {
+            (Change, Topic::CheckFailed { task, .. } | Topic::CheckDoubted { task, .. }) => {
                 let iteration = self.expect_task(task)?.iteration;
-                let reason = "the user wants it changed".to_owned();
-                let released = Event::Released {
-                    task: task.clone(),
-                    reason,
-                    iteration,
-                };
-                vec![released, Event::RevisionDue { task: task.clone() }]
+                let reason = "the user wants it changed";
+                vec![Event::released(task, reason, iteration), revise(task)]
             }
-            (
-                Topic::CheckFailed { task, commands } | Topic::CheckDoubted { task, commands },
-                AnswerChoice::Drop,
-            ) => {
-                vec![Event::ChecksDropped {
-                    task: task.clone(),
-                    commands: commands.clone(),
-                    by,
-                }]
-            }
-            (Topic::CheckFailed { task, .. }, AnswerChoice::SendBack) => {
-                let Some(verdict) = &self.expect_task(task)?.verdict else {
-                    return Ok(Some(Vec::new()));
-                };
-                self.send_back(task, &verdict.reasons.join("\n"), &verdict.summary, token)
-            }
-            (Topic::FailsBefore { commands }, AnswerChoice::Change) => {
-                let due = |task: &TaskId| Event::RevisionDue { task: task.clone() };
-                commands.keys().map(due).collect()
-            }
-            (Topic::FailsBefore { commands }, AnswerChoice::Drop) => {
+            (Change, Topic::FailsBefore { commands }) => commands.keys().map(revise).collect(),
+            (Drop, _) => {
                 let dropped =
                     |(task, commands): (&TaskId, &BTreeSet<String>)| Event::ChecksDropped {
                         task: task.clone(),
                         commands: commands.clone(),
                         by,
                     };
-                commands.iter().map(dropped).collect()
+                topic.doubted_commands().into_iter().map(dropped).collect()
             }
-            (Topic::VerifierSilent(id), AnswerChoice::GiveUp) => {
+            (SendBack, Topic::CheckFailed { task, .. }) => match &self.expect_task(task)?.verdict {
+                Some(last) => self.send_back(task, &last.reasons.join("\n"), &last.summary, token),
+                None => Vec::new(),
+            },
+            (SendBack, Topic::CommitBlocked(id)) => {
+                let reason = self.expect_task(id)?.reason.as_deref().unwrap_or_default();
+                let feedback = format!("The commit could not be made: {reason}");
+                self.send_back(id, &feedback, "", token)
+            }
+            (GiveUp, Topic::VerifierSilent(id)) => {
                 let said = self.said_by_verifiers(id);
-                self.failing(id, &format!("given up without a verdict{said}"))
+                self.give_up(id, &format!("given up without a verdict{said}"))
             }
-            (Topic::Budget { task: Some(id), .. }, AnswerChoice::GiveUp) => {
-                self.failing(id, "given up when its budget was spent")
-            }
-            (Topic::CommitBlocked(id), AnswerChoice::SendBack) => {
-                let reason = self
-                    .task(id)
-                    .and_then(|t| t.reason.clone())
-                    .unwrap_or_default();
-                self.send_back(
-                    id,
-                    &format!("The commit could not be made: {reason}"),
-                    "",
-                    token,
-                )
-            }
-            (Topic::CommitBlocked(id), AnswerChoice::Leave) => {
-                done(id, "left uncommitted by the user's choice")
-            }
-            (Topic::CheckoutChanged { tree, .. }, AnswerChoice::Keep) => {
-                vec![Event::CheckoutSeen { tree: tree.clone() }]
+            (GiveUp, Topic::Budget { task: Some(id), .. }) => {
+                self.give_up(id, "given up when its budget was spent")
             }
             // The answer alone unblocks what waited for it.
-            (Topic::Scope { .. }, AnswerChoice::Deny)
-            | (Topic::CheckDoubted { .. }, AnswerChoice::SendBack)
-            | (Topic::Drift(_), AnswerChoice::Revise)
-            | (Topic::TaskFailed(_) | Topic::Budget { .. }, AnswerChoice::Continue)
-            | (Topic::CommitRewritten(_) | Topic::FailsBefore { .. }, AnswerChoice::Keep)
-            | (Topic::EndChecks, AnswerChoice::AddTask | AnswerChoice::Finish)
+            (Continue | Revise | Deny | AddTask | Finish, _)
+            | (SendBack, Topic::CheckDoubted { .. })
+            | (Keep, Topic::CommitRewritten(_) | Topic::FailsBefore { .. })
             | (
+                Retry,
                 Topic::VerifierSilent(_)
                 | Topic::CommitBlocked(_)
                 | Topic::IndexLocked(_)
                 | Topic::CheckoutChanged { .. }
                 | Topic::BuildersSilent,
-                AnswerChoice::Retry,
             ) => Vec::new(),
             _ => return Ok(None),
         };
@@ -700,31 +627,27 @@ impl State {
     ) -> Vec<Event> {
         let iteration = self.task(id).map_or(0, |t| t.iteration) + 1;
         if iteration <= self.iterations_of(id) {
-            vec![Event::SentBack {
+            return vec![Event::SentBack {
                 task: id.clone(),
                 iteration,
                 token,
                 feedback: feedback.into(),
                 base: None,
-            }]
-        } else {
-            let mut events = self.failing(id, feedback);
-            let mut lines: Vec<&str> = feedback
-                .lines()
-                .filter(|line| !line.trim().is_empty())
-                .collect();
-            if lines.len() > 2 * MAX_LINES {
-                lines.splice(MAX_LINES..lines.len() - MAX_LINES, ["…"]);
-            }
-            let failed = clipped(&one_line(&lines.join("; ")), MAX_REASON);
-            let reason = format!(
-                "{}. {}",
-                failed.trim_end_matches('.'),
-                said_by_verifier(summary)
-            );
-            events.push(self.ask(Topic::TaskFailed(id.clone()), reason.trim_end()));
-            events
+            }];
         }
+        let mut events = self.give_up(id, feedback);
+        let mut lines: Vec<&str> = feedback
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .collect();
+        if lines.len() > 2 * MAX_LINES {
+            lines.splice(MAX_LINES..lines.len() - MAX_LINES, ["…"]);
+        }
+        let failed = clipped(&one_line(&lines.join("; ")), MAX_REASON);
+        let said = said_by_verifier(summary);
+        let reason = format!("{}. {said}", failed.trim_end_matches('.'));
+        events.push(self.ask(Topic::TaskFailed(id.clone()), reason.trim_end()));
+        events
     }
 
     pub(super) fn expect_running(&self) -> Result<(), Refusal> {
@@ -746,43 +669,25 @@ impl State {
         if over == self.tasks.len() {
             return "every task is over".into();
         }
-        let running: Vec<String> = self
-            .running()
-            .map(|t| {
-                let owner = t.claim.as_ref().map_or("nobody", |c| c.owner.as_str());
-                format!("{} ({}, {owner})", t.leaf.id, t.status.into_str())
-            })
-            .collect();
-        let none = BTreeSet::new();
-        let unapproved: Vec<TaskId> = self
-            .ready(&none)
-            .iter()
-            .map(|t| t.leaf.id.clone())
-            .filter(|id| edited.contains(id))
-            .collect();
-        let mut parts = vec![format!("{} of {} tasks are over", over, self.tasks.len())];
+        let mut parts = vec![format!("{over} of {} tasks are over", self.tasks.len())];
+        let running = self.running().map(|t| {
+            let owner = t.owner().map_or("nobody", AgentName::as_str);
+            format!("{} ({}, {owner})", t.leaf.id, t.status.into_str())
+        });
+        let running: Vec<String> = running.collect();
         if !running.is_empty() {
             parts.push(format!("under way: {}", running.join(", ")));
         }
+        let approved = BTreeSet::new();
+        let ready = self.ready(&approved).into_iter().map(|t| &t.leaf.id);
+        let unapproved: Vec<&TaskId> = ready.filter(|id| edited.contains(*id)).collect();
         if !unapproved.is_empty() {
-            parts.push(format!(
-                "edited since the approval: {}",
-                listed(&unapproved)
-            ));
+            let unapproved = ids_listed(unapproved);
+            parts.push(format!("edited since the approval: {unapproved}"));
         }
         parts.join("; ")
     }
-}
 
-fn submit_advice(status: Status) -> &'static str {
-    match status {
-        Status::Pending => "claim it first",
-        Status::AwaitingVerification => "it is handed in already",
-        _ => "nothing can be handed in for it",
-    }
-}
-
-impl State {
     /// Returns task `id` if it may be rolled back: it is completed, none of its direct or indirect dependents is
     /// completed or running, and no running task may change one of `files`, the files in its commit.
     pub fn expect_revertible(&self, id: &TaskId, files: &[String]) -> Result<&TaskState, Refusal> {
@@ -790,37 +695,26 @@ impl State {
         if task.status != Status::Completed {
             return Err(refuse(task, "only a task that is done can be rolled back"));
         }
-        let on_it: Vec<(TaskId, Status)> = self
-            .dependents(id)
-            .into_iter()
-            .filter_map(|dependent| Some((dependent.clone(), self.task(&dependent)?.status)))
-            .filter(|(_, status)| *status == Status::Completed || status.is_running())
-            .collect();
-        if !on_it.is_empty() {
-            return Err(Refusal::BuiltOn {
-                task: id.clone(),
-                on_it,
-            });
+        let dependents = self.dependents(id);
+        let users = dependents.iter().filter_map(|id| self.task(id));
+        let on_it =
+            users.filter(|user| user.status == Status::Completed || user.status.is_running());
+        let on_it: Vec<&TaskState> = on_it.collect();
+        if let Some(last) = on_it.last() {
+            return Err(refuse_rollback(id, &on_it, last));
         }
-        let shares = |running: &TaskState| {
-            running
-                .leaf
-                .files
-                .iter()
-                .find(|file| overlap(std::slice::from_ref(file), files))
-                .cloned()
-        };
-        match self
-            .running()
-            .find_map(|running| Some((running.leaf.id.clone(), shares(running)?)))
-        {
-            Some((running, file)) => Err(Refusal::Shared {
-                task: id.clone(),
-                running,
-                file,
-            }),
-            None => Ok(task),
+        for running in self.running() {
+            let shared = |file: &&String| overlap(std::slice::from_ref(*file), files);
+            if let Some(file) = running.leaf.files.iter().find(shared) {
+                let other = &running.leaf.id;
+                let said = format!(
+                    "task {id} can't be rolled back: running task {other} may change {file}, too"
+                );
+                let hint = "wait until it is over, or take it back with `fp retry`";
+                return Err(decline(said, hint));
+            }
         }
+        Ok(task)
     }
 
     /// Records that `revert` undid `commit` of task `id`. A dependent claimed in the meantime loses its claim, and that
@@ -835,17 +729,10 @@ impl State {
         if task.status != Status::Completed || task.commit != commit {
             return Err(refuse(task, "only a task that is done can be rolled back"));
         }
-        let running = self
-            .dependents(id)
-            .into_iter()
-            .filter_map(|dependent| self.task(&dependent));
+        let reason = format!("task {id}, which it builds on, was rolled back");
+        let running = self.running_dependents(id).into_iter();
         let mut events: Vec<Event> = running
-            .filter(|dependent| dependent.status.is_running())
-            .map(|dependent| Event::Released {
-                task: dependent.leaf.id.clone(),
-                reason: format!("task {id}, which it builds on, was rolled back"),
-                iteration: dependent.iteration,
-            })
+            .map(|user| Event::released(&user.leaf.id, reason.as_str(), user.iteration))
             .collect();
         events.push(Event::RolledBack {
             task: id.clone(),
@@ -854,30 +741,53 @@ impl State {
         });
         // A task done before the import may be completed although a dependency has failed.
         if let Some(because) = self.lost_cause(task) {
-            let ended = |id: &TaskId| self.task(id).is_some_and(|task| task.status.is_final());
-            let waiting = self
-                .dependents(id)
-                .into_iter()
-                .filter(|dependent| !ended(dependent));
-            let skipped = std::iter::once(id.clone()).chain(waiting);
-            events.extend(skipped.map(|task| Event::Skipped {
-                task,
-                because: because.clone(),
-            }));
+            let is_over = |id: &TaskId| self.task(id).is_some_and(|task| task.status.is_final());
+            let waiting = self.dependents(id);
+            let waiting = waiting.iter().filter(|user| !is_over(user));
+            let lost = std::iter::once(id).chain(waiting);
+            events.extend(lost.map(|task| Event::skipped(task, &because)));
         }
         Ok(events)
     }
+}
 
-    /// Finds the failed task that blocks `task`.
-    fn lost_cause(&self, task: &TaskState) -> Option<TaskId> {
-        task.leaf
-            .dependencies
-            .iter()
-            .filter_map(|dependency| self.task(dependency))
-            .find_map(|dependency| match dependency.status {
-                Status::Failed => Some(dependency.leaf.id.clone()),
-                Status::Skipped => dependency.because.clone(),
-                _ => None,
-            })
-    }
+/// Refuses `owner` another task than the one it holds.
+fn refuse_second(owner: &AgentName, held: &TaskState, hint: &str) -> Refusal {
+    let (id, status) = (&held.leaf.id, held.status.into_str());
+    let said = format!("{owner} holds task {id}, which is {status}: one task at a time");
+    decline(said, hint)
+}
+
+fn not_ready(id: &TaskId, why: &str) -> Refusal {
+    let said = format!("task {id} is not ready: {why}");
+    decline(
+        said,
+        "`fp status PLAN --ready` says what each task waits for",
+    )
+}
+
+/// Refuses to roll `id` back, since the tasks `on_it` build on it, of which `last` is the last.
+fn refuse_rollback(id: &TaskId, on_it: &[&TaskState], last: &TaskState) -> Refusal {
+    let told = on_it
+        .iter()
+        .map(|user| format!("{} ({})", user.leaf.id, user.status.into_str()));
+    let told = told.collect::<Vec<_>>().join(", ");
+    let build = match on_it.len() {
+        1 => format!("task {told} builds"),
+        _ => format!("tasks {told} build"),
+    };
+    let user = &last.leaf.id;
+    let hint = match last.status {
+        Status::Completed => {
+            format!("roll back what builds on it first: `fp retry PLAN {user} --undo`")
+        }
+        Status::Implementing => {
+            format!("wait until it is over, or take it back: `fp retry PLAN {user}`")
+        }
+        _ => format!("wait until task {user} has been judged"),
+    };
+    decline(
+        format!("task {id} can't be rolled back: {build} on it"),
+        hint,
+    )
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::ready::listed;
+use super::ready::tasks_listed;
 use super::state::{State, Status, TaskState};
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::path::{folders, held};
@@ -52,28 +52,26 @@ pub struct Drift {
 impl Drift {
     /// A short text for people.
     pub fn told(&self) -> String {
-        match self.changes.is_empty() {
-            true => {
-                let files: Vec<&str> = self.files.iter().map(String::as_str).collect();
-                let commits = self.commits.join("; ");
-                format!("{} changed by {commits}", files.join(", "))
-            }
-            false => self.changes.iter().cloned().collect::<Vec<_>>().join("; "),
+        self.change_lines().join("; ")
+    }
+
+    fn change_lines(&self) -> Vec<String> {
+        if !self.changes.is_empty() {
+            return self.changes.iter().cloned().collect();
         }
+        let files: Vec<&str> = self.files.iter().map(String::as_str).collect();
+        let commits = self.commits.join("; ");
+        vec![format!("{} changed by {commits}", files.join(", "))]
     }
 
     pub(super) fn add(&mut self, other: &Self) {
         self.files.extend(other.files.iter().cloned());
         self.changes.extend(other.changes.iter().cloned());
-        let new = other
-            .commits
-            .iter()
-            .filter(|commit| !self.commits.contains(commit));
-        let new: Vec<String> = new
-            .take(COMMITS.saturating_sub(self.commits.len()))
-            .cloned()
-            .collect();
-        self.commits.extend(new);
+        for commit in &other.commits {
+            if self.commits.len() < COMMITS && !self.commits.contains(commit) {
+                self.commits.push(commit.clone());
+            }
+        }
         self.asked = false;
     }
 }
@@ -82,63 +80,48 @@ impl State {
     /// True while a task's commit is on its way: HEAD may have it, and the log doesn't have its hash yet.
     pub(super) fn is_committing(&self) -> bool {
         let asked = |id: &TaskId| self.open_questions().any(|q| q.topic.blocks_commit_of(id));
-        self.own_running().any(|task| {
-            task.awaits_commit() && task.commit_intent.is_some() && !asked(&task.leaf.id)
-        })
+        let mut begun = self
+            .own_running()
+            .filter(|task| task.commit_intent.is_some());
+        begun.any(|task| task.awaits_commit() && !asked(&task.leaf.id))
     }
 
-    /// The commits of `commits` that no task of this plan made, without those that a rollback cancelled out.
-    fn made_outside<'c>(&self, commits: &'c [SeenCommit]) -> impl Iterator<Item = &'c SeenCommit> {
-        let own: BTreeSet<&String> = self
-            .tasks
-            .iter()
-            .filter_map(|task| task.commit.as_ref())
-            .chain(&self.undone)
-            .collect();
-        commits
-            .iter()
-            .filter(move |commit| !own.contains(&commit.hash))
-    }
-
-    /// Finds the pending and skipped tasks that the commits in `moved` affect.
-    pub fn drift(&self, moved: &Moved) -> BTreeMap<TaskId, Drift> {
+    /// Finds the pending and skipped tasks that the commits in `moved` affect. A commit of the plan's own tasks doesn't,
+    /// nor does one that a rollback cancelled out.
+    pub fn drift_by(&self, moved: &Moved) -> BTreeMap<TaskId, Drift> {
+        let own = self.tasks.iter().filter_map(|task| task.commit.as_ref());
+        let own: BTreeSet<&String> = own.chain(&self.undone).collect();
         let waits = |task: &&TaskState| matches!(task.status, Status::Pending | Status::Skipped);
-        let paths = |task: &'_ TaskState| {
-            let named = task.files().chain(task.leaf.references());
-            named.filter_map(held).map(Cow::into_owned).collect()
-        };
-        let waiting = self.tasks.iter().filter(waits);
-        let waiting: Vec<(&TaskState, Vec<String>)> =
-            waiting.map(|task| (task, paths(task))).collect();
+        let waiting = self.tasks.iter().filter(waits).map(|task| {
+            let references = task.leaf.references.iter().map(String::as_str);
+            let paths: Vec<Cow<str>> = task.files().chain(references).filter_map(held).collect();
+            (&task.leaf.id, paths)
+        });
+        let waiting: Vec<(&TaskId, Vec<Cow<str>>)> = waiting.collect();
         let mut drifted: BTreeMap<TaskId, Drift> = BTreeMap::new();
-        for commit in self.made_outside(&moved.commits) {
-            let changed: BTreeMap<&str, &String> = commit
-                .files
-                .keys()
-                .flat_map(|file| {
-                    folders(file)
-                        .chain([file.as_str()])
-                        .map(move |part| (part, file))
-                })
-                .collect();
-            for (task, paths) in &waiting {
-                let listed = paths
-                    .iter()
-                    .filter_map(|path| changed.get(&**path).copied());
-                let files: BTreeSet<String> = listed.cloned().collect();
-                if files.is_empty() {
-                    continue;
+        for commit in moved
+            .commits
+            .iter()
+            .filter(|commit| !own.contains(&commit.hash))
+        {
+            let parts = |file| folders(file).chain([file]);
+            let changed = commit.files.keys();
+            let changed =
+                changed.flat_map(|file| parts(file.as_str()).map(move |part| (part, file)));
+            let changed: BTreeMap<&str, &String> = changed.collect();
+            for (id, paths) in &waiting {
+                let files = paths.iter().filter_map(|path| changed.get(&**path));
+                let files: BTreeSet<String> = files.map(|file| (*file).clone()).collect();
+                let told = &commit.told;
+                let line = |file: &String| format!("{file} {} in {told}", commit.files[file]);
+                if !files.is_empty() {
+                    drifted.entry((*id).clone()).or_default().add(&Drift {
+                        changes: files.iter().map(line).collect(),
+                        files,
+                        commits: vec![told.clone()],
+                        asked: false,
+                    });
                 }
-                let line =
-                    |file: &String| format!("{file} {} in {}", commit.files[file], commit.told);
-                let changes = files.iter().map(line).collect();
-                let found = Drift {
-                    files,
-                    commits: vec![commit.told.clone()],
-                    changes,
-                    asked: false,
-                };
-                drifted.entry(task.leaf.id.clone()).or_default().add(&found);
             }
         }
         drifted
@@ -146,29 +129,24 @@ impl State {
 
     /// The waiting tasks that drifted since the user was last asked about them, and the question about them.
     pub(super) fn unasked_drift(&self) -> Option<(Vec<TaskId>, String)> {
-        let due = self
+        let mut due = Vec::new();
+        let mut told: BTreeMap<String, Vec<&TaskId>> = BTreeMap::new();
+        for task in self
             .tasks
             .iter()
-            .filter(|task| task.status == Status::Pending);
-        let due: Vec<(&TaskState, &Drift)> = due
-            .filter_map(|task| Some((task, task.drift.as_ref().filter(|drift| !drift.asked)?)))
-            .collect();
-        let mut told: BTreeMap<String, Vec<TaskId>> = BTreeMap::new();
-        for (task, drift) in &due {
-            let changes = match drift.changes.is_empty() {
-                true => vec![drift.told()],
-                false => drift.changes.iter().cloned().collect(),
-            };
-            for change in changes {
-                told.entry(change).or_default().push(task.leaf.id.clone());
+            .filter(|task| task.status == Status::Pending)
+        {
+            if let Some(drift) = task.drift.as_ref().filter(|drift| !drift.asked) {
+                due.push(task.leaf.id.clone());
+                for change in drift.change_lines() {
+                    told.entry(change).or_default().push(&task.leaf.id);
+                }
             }
         }
-        let line = |(change, tasks): (&String, &Vec<TaskId>)| {
-            let noun = if tasks.len() == 1 { "task" } else { "tasks" };
-            format!("{change} ({noun} {})", listed(tasks))
+        let line = |(change, ids): (&String, &Vec<&TaskId>)| {
+            format!("{change} ({})", tasks_listed(ids.iter().copied()))
         };
         let told: Vec<String> = told.iter().map(line).collect();
-        let tasks: Vec<TaskId> = due.iter().map(|(task, _)| task.leaf.id.clone()).collect();
-        (!tasks.is_empty()).then(|| (tasks, told.join("; ")))
+        (!due.is_empty()).then(|| (due, told.join("; ")))
     }
 }

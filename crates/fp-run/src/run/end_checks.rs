@@ -4,10 +4,10 @@
 use super::decide::RunDecision;
 use super::event::Event;
 use super::question::{AnswerChoice, Topic};
-use super::state::{State, Status};
+use super::state::{Asked, State, Status};
 use super::verdict::told_end;
-use crate::verification::{Check, CheckVerdict};
-use fp_plan::plan::Plan;
+use crate::verification::Check;
+use fp_plan::plan::{Plan, Task};
 use fp_plan::text::is_hidden;
 
 /// The heading in `context.md` or `research.md` below which the CI's commands stand, one an item.
@@ -18,36 +18,34 @@ const LONGEST: usize = 300;
 
 /// The commands in backticks in the interview's test strategy, then those of the CI in `pages`. A command that each task of `tree` runs isn't repeated.
 pub fn end_commands(tree: &Plan, strategy: &str, pages: [&str; 2]) -> Vec<String> {
-    let below = |page| {
-        str::lines(page)
+    let of_ci = pages.into_iter().flat_map(|page| {
+        let below = page
+            .lines()
             .skip_while(|line| line.trim_end() != HEADING)
-            .skip(1)
-    };
-    let items = pages
-        .into_iter()
-        .flat_map(|page| below(page).take_while(|line| !line.starts_with('#')));
-    let items = items.filter_map(|line| line.trim_start().strip_prefix("- "));
-    let of_ci = items.map(|item| code_spans(item).next().unwrap_or(item).trim());
+            .skip(1);
+        let items = below.take_while(|line| !line.starts_with('#'));
+        let items = items.filter_map(|line| line.trim_start().strip_prefix("- "));
+        items.map(|item| code_spans(item).next().unwrap_or(item).trim())
+    });
     // One word in a strategy names a file or a test rather than a command.
     let own = code_spans(strategy)
         .map(str::trim)
         .filter(|span| span.contains(' '));
     let by_each = |command: &str| {
-        tree.leaves().all(|leaf| {
+        let runs = |leaf: &Task| {
             leaf.test_commands()
                 .chain(leaf.verify())
-                .any(|known| known == command)
-        })
+                .any(|line| line == command)
+        };
+        tree.leaves().all(runs)
+    };
+    let is_fit = |command: &&str| {
+        !command.is_empty() && command.len() <= LONGEST && !command.contains(is_hidden)
     };
     let mut found: Vec<String> = Vec::new();
-    for command in own.chain(of_ci) {
-        let is_fit =
-            !command.is_empty() && command.len() <= LONGEST && !command.contains(is_hidden);
-        if is_fit
-            && found.len() < MOST
-            && !found.iter().any(|known| known == command)
-            && !by_each(command)
-        {
+    for command in own.chain(of_ci).filter(is_fit) {
+        let is_known = found.iter().any(|known| known == command);
+        if found.len() < MOST && !is_known && !by_each(command) {
             found.push(command.to_owned());
         }
     }
@@ -61,17 +59,14 @@ fn code_spans(text: &str) -> impl Iterator<Item = &str> {
 impl State {
     /// The commands that are due because no task is left; empty while anything else is due.
     pub fn end_commands_due(&self) -> &[String] {
-        let commands = self
-            .approval
-            .as_ref()
-            .map_or(&[][..], |approval| &approval.end_commands);
         let is_over = self.tasks.iter().all(|task| task.status.is_final())
-            && self.count(Status::Completed) > 0;
-        let is_due = self.is_running() && is_over && self.end_checks.is_none();
-        if is_due && self.open_questions().next().is_none() {
-            commands
-        } else {
-            &[]
+            && self.count(Status::Completed) > 0
+            && self.open_questions().next().is_none();
+        match &self.approval {
+            Some(approval) if self.is_running() && is_over && self.end_checks.is_none() => {
+                &approval.end_commands
+            }
+            _ => &[],
         }
     }
 
@@ -80,9 +75,7 @@ impl State {
         if self.end_commands_due().is_empty() {
             return Ok(Vec::new());
         }
-        let failed = checks
-            .iter()
-            .filter(|check| check.verdict == CheckVerdict::Fail);
+        let failed = checks.iter().filter(|check| check.fails());
         let told: Vec<String> = failed
             .map(|check| told_end(check, false).unwrap_or_else(|| check.name.clone()))
             .collect();
@@ -95,17 +88,10 @@ impl State {
 
     /// True if the user wants another task because of a failed check, and there is none yet.
     pub(super) fn wants_task(&self) -> bool {
-        let last = self
-            .questions
-            .iter()
-            .rev()
-            .find(|asked| asked.question.topic == Topic::EndChecks);
-        let has_failed = self
-            .end_checks
-            .iter()
-            .flatten()
-            .any(|check| check.verdict == CheckVerdict::Fail);
-        has_failed && last.is_some_and(|asked| asked.answer == [AnswerChoice::AddTask.into_str()])
+        let is_last = |asked: &&Asked| asked.question.topic == Topic::EndChecks;
+        let last = self.questions.iter().rfind(is_last);
+        self.end_checks.iter().flatten().any(Check::fails)
+            && last.is_some_and(|asked| asked.has_answer(AnswerChoice::AddTask))
     }
 }
 

@@ -94,15 +94,6 @@ impl Leaf {
     pub fn waits_for(&self) -> impl Iterator<Item = &TaskId> {
         self.dependencies.iter().chain(&self.after)
     }
-
-    pub fn references(&self) -> impl Iterator<Item = &str> {
-        self.references.iter().map(String::as_str)
-    }
-
-    /// The paths that no other task may change while this one runs.
-    pub fn held(&self) -> impl Iterator<Item = &str> {
-        self.files.iter().chain(&self.exclusive).map(String::as_str)
-    }
 }
 
 /// The state a change is measured against. Taken at the first claim and kept when the claim is taken back, so half-done
@@ -213,19 +204,19 @@ pub struct RunFlags {
 
 impl Display for RunFlags {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let agent = self.agent.as_ref().map(|agent| shell_quoted(agent));
-        let budget = self.budget.map(|budget| shell_quoted(&budget.to_string()));
         let flags = [
             ("-j", self.builders.map(|count| count.to_string())),
-            ("--agent", agent),
-            ("--budget", budget),
+            ("--agent", self.agent.clone()),
+            ("--budget", self.budget.map(|budget| budget.to_string())),
             (
                 "--max-iterations",
                 self.max_iterations.map(|most| most.to_string()),
             ),
         ];
         for (flag, value) in flags {
-            value.map_or(Ok(()), |value| write!(f, " {flag} {value}"))?;
+            if let Some(value) = value {
+                write!(f, " {flag} {}", shell_quoted(&value))?;
+            }
         }
         f.write_str(if self.no_commit { " --no-commit" } else { "" })
     }
@@ -275,13 +266,13 @@ pub struct RunTerms {
 }
 
 impl RunTerms {
-    /// The part of `terms` that doesn't depend on the lead.
-    pub(super) fn of_run(terms: &Self) -> Self {
+    /// The part that doesn't depend on the lead.
+    pub(super) fn without_lead(&self) -> Self {
         Self {
-            max_iterations: terms.max_iterations,
-            scaled_iterations: terms.scaled_iterations.clone(),
+            max_iterations: self.max_iterations,
+            scaled_iterations: self.scaled_iterations.clone(),
             builders: 1,
-            policy: terms.policy.clone(),
+            policy: self.policy.clone(),
             ..Self::default()
         }
     }
@@ -578,6 +569,61 @@ impl Event {
             task: None,
             said: None,
             silent: None,
+        }
+    }
+
+    /// The claim on `task` is taken back; `iteration` is that of the next claim.
+    pub(super) fn released(task: &TaskId, reason: impl Into<String>, iteration: u32) -> Self {
+        Self::Released {
+            task: task.clone(),
+            reason: reason.into(),
+            iteration,
+        }
+    }
+
+    /// `task` can't be done, because `because` was given up.
+    pub(super) fn skipped(task: &TaskId, because: &TaskId) -> Self {
+        Self::Skipped {
+            task: task.clone(),
+            because: because.clone(),
+        }
+    }
+
+    /// `task` counts as done without a commit, for the reason in `note`.
+    pub(super) fn done_without(task: &TaskId, note: &str) -> Self {
+        Self::Completed {
+            task: task.clone(),
+            commit: None,
+            note: Some(note.into()),
+        }
+    }
+
+    /// The task whose history it belongs to, if it is about one alone.
+    pub fn task(&self) -> Option<&TaskId> {
+        match self {
+            Self::CheckedBefore { task, .. }
+            | Self::ChecksDropped { task, .. }
+            | Self::RevisionDue { task }
+            | Self::Waived { task, .. }
+            | Self::Claimed { task, .. }
+            | Self::Resumed { task, .. }
+            | Self::Nudged { task, .. }
+            | Self::Submitted { task, .. }
+            | Self::SubmitRefused { task, .. }
+            | Self::Edited { task, .. }
+            | Self::ScopeExtended { task, .. }
+            | Self::Verified { task, .. }
+            | Self::Judged { task, .. }
+            | Self::SentBack { task, .. }
+            | Self::CommitStarted { task, .. }
+            | Self::CommitBlocked { task, .. }
+            | Self::Completed { task, .. }
+            | Self::Released { task, .. }
+            | Self::Failed { task, .. }
+            | Self::Skipped { task, .. }
+            | Self::Retried { task, .. }
+            | Self::RolledBack { task, .. } => Some(task),
+            _ => None,
         }
     }
 }

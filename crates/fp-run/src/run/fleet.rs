@@ -8,7 +8,7 @@ use std::mem::swap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::event::{Entry, EntryOrigin, Event, RunTerms};
+use super::event::{Entry, EntryOrigin, Event};
 use super::state::{Approval, Asked, Run, RunStatus, State, Status, TaskState};
 use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 
@@ -31,50 +31,30 @@ impl Event {
             Self::Interviewed { .. }
             | Self::Validated { .. }
             | Self::Critiqued(_)
-            | Self::CheckoutSeen { .. }
             | Self::CheckedBefore { .. }
-            | Self::Dispatched { .. }
-            | Self::Told
-            | Self::AgentStarted { .. }
             | Self::AgentSpent { .. }
-            | Self::AgentEnded { .. }
-            | Self::AgentKnown { .. }
-            | Self::Reached { .. }
-            | Self::Resumed { .. }
-            | Self::Nudged { .. }
-            | Self::LeadNudged
-            | Self::Submitted { .. }
-            | Self::SubmitRefused { .. }
-            | Self::Edited { .. }
-            | Self::Verified { .. }
-            | Self::Judged { .. }
-            | Self::SentBack { .. }
-            | Self::CommitStarted { .. }
-            | Self::CommitBlocked { .. }
             | Self::Noted { .. } => true,
-            // An event that nobody has thought about is written at once.
-            _ => false,
+            // Others go on from these.
+            Self::Completed { .. }
+            | Self::ScopeExtended { .. }
+            | Self::ChecksDropped { .. }
+            | Self::Waived { .. } => false,
+            _ => self.is_of_own_machine() || self.needs_hold_of().is_some(),
         }
     }
 
     /// The task that a machine has to hold for this to count.
     fn needs_hold_of(&self) -> Option<&TaskId> {
         match self {
-            Self::Submitted { task, .. }
-            | Self::SubmitRefused { task, .. }
-            | Self::Verified { task, .. }
-            | Self::Judged { task, .. }
-            | Self::SentBack { task, .. }
-            | Self::CommitStarted { task, .. }
-            | Self::CommitBlocked { task, .. }
-            | Self::Resumed { task, .. }
-            | Self::Nudged { task, .. }
-            | Self::Edited { task, .. }
-            | Self::Completed { task, .. }
-            | Self::ScopeExtended { task, .. }
-            | Self::ChecksDropped { task, .. }
-            | Self::Waived { task, .. } => Some(task),
-            _ => None,
+            Self::CheckedBefore { .. }
+            | Self::RevisionDue { .. }
+            | Self::Claimed { .. }
+            | Self::Released { .. }
+            | Self::Failed { .. }
+            | Self::Skipped { .. }
+            | Self::Retried { .. }
+            | Self::RolledBack { .. } => None,
+            _ => self.task(),
         }
     }
 
@@ -150,9 +130,11 @@ impl State {
         let is_kept = |now: &TaskState| {
             after.is_own(now) && (now.status.is_running() || now.status == Status::Completed)
         };
-        let holds = |task: &&TaskState| after.task(&task.leaf.id).is_some_and(is_kept);
-        let lost = self.own_running().filter(|task| !holds(task));
-        lost.map(|task| task.leaf.id.clone()).collect()
+        self.own_running()
+            .map(|task| &task.leaf.id)
+            .filter(|id| !after.task(id).is_some_and(is_kept))
+            .cloned()
+            .collect()
     }
 
     /// The origin of the next entry of this machine, in a shared plan.
@@ -165,47 +147,41 @@ impl State {
     /// This state with `waiting`, the entries of this machine that wait, and those entries as they count there.
     pub fn with_waiting(&self, waiting: Vec<Entry>) -> (Self, Vec<Entry>) {
         let mut state = self.clone();
-        let entries = waiting
-            .into_iter()
-            .map(|entry| {
-                let now = entry.clock.unwrap_or(entry.at);
-                let at = state.last_at.map_or(now, |last| last.max(now));
-                let clock = Some(now).filter(|now| *now < at);
-                let entry = Entry {
-                    seq: state.seq + 1,
-                    at,
-                    clock,
-                    by: state.next_origin(),
-                    ..entry
-                };
-                state.apply(&entry);
-                entry
-            })
-            .collect();
+        let counted = |entry: Entry| {
+            let now = entry.clock.unwrap_or(entry.at);
+            let at = state.last_at.map_or(now, |last| last.max(now));
+            let entry = Entry {
+                seq: state.seq + 1,
+                at,
+                clock: Some(now).filter(|now| *now < at),
+                by: state.next_origin(),
+                ..entry
+            };
+            state.apply(&entry);
+            entry
+        };
+        let entries = waiting.into_iter().map(counted).collect();
         (state, entries)
     }
 
     /// Counts `entry` for its machine; true if that is this one.
     pub(super) fn count_entry(&mut self, entry: &Entry) -> bool {
         let Some(by) = &entry.by else { return true };
-        let joins = entry
-            .events
-            .iter()
-            .any(|event| matches!(event, Event::Joined { .. }));
-        if self.machines.is_empty() && joins {
+        let is_own = self.machine.as_ref() == Some(&by.machine);
+        let joins = |event: &Event| matches!(event, Event::Joined { .. });
+        if self.machines.is_empty() && entry.events.iter().any(joins) {
             // Everything until now was done on the machine that shares the plan.
-            self.tasks
-                .iter_mut()
-                .for_each(|task| task.machine = Some(by.machine.clone()));
-            if self.machine.as_ref() != Some(&by.machine) {
+            for task in &mut self.tasks {
+                task.machine = Some(by.machine.clone());
+            }
+            if !is_own {
                 let head = self.head.take();
                 (self.tried, self.end_checks) = (false, None);
                 self.swap_own_part(&mut self.emptied());
                 self.head = head;
-                self.run
-                    .as_mut()
-                    .into_iter()
-                    .for_each(|run| run.terms = RunTerms::of_run(&run.terms));
+                if let Some(run) = &mut self.run {
+                    run.terms = run.terms.without_lead();
+                }
             }
         }
         let machine = FleetMachine {
@@ -214,48 +190,43 @@ impl State {
             has_left: entry.events.contains(&Event::Left),
         };
         self.machines.insert(by.machine.clone(), machine);
-        self.machine.as_ref() == Some(&by.machine)
+        is_own
     }
 
     /// The open questions that `entry` answers, in a shared plan.
     pub(super) fn answered_by(&self, entry: &Entry) -> Vec<Asked> {
-        let is_answer = |id: &str| {
-            entry
-                .events
-                .iter()
-                .any(|e| matches!(e, Event::Answered { question, .. } if question == id))
-        };
+        let answers = |event: &Event, asked: &Asked| matches!(event, Event::Answered { question, .. } if *question == asked.question.id);
+        let is_answered = |asked: &&Asked| entry.events.iter().any(|event| answers(event, asked));
         let open = self
             .questions
             .iter()
-            .filter(|_| self.is_shared())
-            .filter(|a| a.answer.is_empty());
-        open.filter(|asked| is_answer(&asked.question.id))
-            .cloned()
-            .collect()
+            .filter(|asked| self.is_shared() && asked.is_open());
+        open.filter(is_answered).cloned().collect()
     }
 
     /// False if `event`, of the machine `by`, is about a task that this machine doesn't have. The user may answer a question
     /// on any machine, though: what it offers counts if the task's machine asked it, or nobody has the task.
     pub(super) fn counts(&self, event: &Event, entry: &Entry, answered: &[Asked]) -> bool {
-        let by = entry.by.as_ref().map(|by| &by.machine);
-        // Checks before the work are those of whoever does it, or end in a question.
-        if let Event::CheckedBefore { task, passed, .. } = event {
-            let is_running = self.task(task).is_some_and(|task| task.status.is_running());
-            let claims =
-                |event: &Event| matches!(event, Event::Claimed { task: of, .. } if of == task);
-            return !self.is_shared() || entry.events.iter().any(claims) || *passed && !is_running;
+        if !self.is_shared() {
+            return true;
         }
-        let Some(task) = event.needs_hold_of().and_then(|id| self.task(id)) else {
+        let task = event.task().and_then(|id| self.task(id));
+        let is_held = task.is_some_and(|task| task.status.is_running());
+        // Checks before the work are those of whoever does it, or end in a question.
+        if let Event::CheckedBefore { passed, .. } = event {
+            let claims = |other: &Event| {
+                matches!(other, Event::Claimed { .. }) && other.task() == event.task()
+            };
+            return entry.events.iter().any(claims) || *passed && !is_held;
+        }
+        let Some(task) = task.filter(|_| event.needs_hold_of().is_some()) else {
             return true;
         };
-        let is_held = task.status.is_running();
         let is_offered = |asked: &Asked| {
             asked.question.topic.offers(event) && (!is_held || asked.machine == task.machine)
         };
-        !self.is_shared()
-            || is_held && task.machine.as_ref() == by
-            || answered.iter().any(is_offered)
+        let by = entry.by.as_ref().map(|by| &by.machine);
+        is_held && task.machine.as_ref() == by || answered.iter().any(is_offered)
     }
 
     /// Folds an event of another machine: what is its own changes nothing here.
@@ -270,21 +241,17 @@ impl State {
         }
         if let Event::RunStarted(terms) = event {
             let started = Run {
-                terms: RunTerms::of_run(terms),
+                terms: terms.without_lead(),
                 status: RunStatus::Running,
                 started_at: at,
             };
             self.run.get_or_insert(started).status = RunStatus::Running;
             return;
         }
-        let terms = self.run.as_ref().map(|run| run.terms.clone());
         let mut own = self.emptied();
         self.swap_own_part(&mut own);
         self.fold(event, at);
         self.swap_own_part(&mut own);
-        if let Some((run, terms)) = self.run.as_mut().zip(terms) {
-            run.terms = terms;
-        }
     }
 
     /// Exchanges with `other` what a state says of its own machine alone, except for the terms of the run.
@@ -311,12 +278,9 @@ pub fn still_waiting(waiting: Vec<Entry>, lost: &BTreeSet<TaskId>) -> Vec<Entry>
             .needs_hold_of()
             .is_none_or(|task| !lost.contains(task)),
     };
-    waiting
-        .into_iter()
-        .map(|entry| Entry {
-            events: entry.events.into_iter().filter(&counts).collect(),
-            ..entry
-        })
-        .filter(|entry| !entry.events.is_empty())
-        .collect()
+    let left = waiting.into_iter().map(|entry| Entry {
+        events: entry.events.into_iter().filter(&counts).collect(),
+        ..entry
+    });
+    left.filter(|entry| !entry.events.is_empty()).collect()
 }

@@ -1,11 +1,11 @@
 //! Folds events into the state. Folding never fails, because the log states facts: an event about an unknown task
 //! changes only the sequence number.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use jiff::Timestamp;
 
-use super::event::{Approve, Base, Decider, Dispatch, Entry, Event};
+use super::event::{Approve, Base, Decider, Dispatch, Entry, Event, Leaf, RunTerms};
 use super::inquiry::allowed_path;
 use super::question::{ClosedUnanswered, Topic};
 use super::state::{
@@ -13,21 +13,16 @@ use super::state::{
     State, Status, TaskState, Untold,
 };
 use crate::verification::{Check, tests_ran};
-use fp_plan::plan::id::{AgentName, TaskId};
+use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 
 /// The folder that no task may have, wherever the settings put the plans.
 const PLANS: &str = ".fractal-planner";
 
 impl State {
     /// Replays a log from the start.
-    pub fn replay<'a>(
-        plan_id: fp_plan::plan::id::PlanId,
-        entries: impl IntoIterator<Item = &'a Entry>,
-    ) -> Self {
+    pub fn replay<'a>(plan_id: PlanId, entries: impl IntoIterator<Item = &'a Entry>) -> Self {
         let mut state = Self::new(plan_id);
-        for entry in entries {
-            state.apply(entry);
-        }
+        entries.into_iter().for_each(|entry| state.apply(entry));
         state
     }
 
@@ -42,11 +37,11 @@ impl State {
         }
         let answered = self.answered_by(entry);
         let machine = entry.by.as_ref().map(|by| by.machine.clone());
+        let at = entry.clock.unwrap_or(entry.at);
         for event in &entry.events {
             if !self.counts(event, entry, &answered) {
                 continue;
             }
-            let at = entry.clock.unwrap_or(entry.at);
             match is_own {
                 true => self.fold(event, at),
                 false => self.fold_of_other(event, at),
@@ -55,11 +50,12 @@ impl State {
                 Event::Claimed { task, .. } | Event::Completed { task, .. } => {
                     self.change(task, |t| t.machine.clone_from(&machine));
                 }
-                Event::Asked { .. } => self
-                    .questions
-                    .last_mut()
-                    .into_iter()
-                    .for_each(|q| q.machine.clone_from(&machine)),
+                Event::Asked { .. } => {
+                    let asked = self.questions.last_mut();
+                    asked
+                        .into_iter()
+                        .for_each(|q| q.machine.clone_from(&machine));
+                }
                 _ => {}
             }
         }
@@ -79,6 +75,7 @@ impl State {
         }
     }
 
+    /// Folds what `event` says of the run and its agents, and then what it says of its task.
     pub(super) fn fold(&mut self, event: &Event, at: Timestamp) {
         self.lead_nudges = match event {
             Event::LeadNudged => self.lead_nudges + 1,
@@ -97,68 +94,17 @@ impl State {
                     self.planning.begin_anew();
                 }
             }
-            Event::Imported { tasks, from: _ } => {
-                self.imported
-                    .extend(tasks.iter().map(|done| (done.task.clone(), done.clone())));
+            Event::Imported { tasks, .. } => {
+                let done = tasks.iter().map(|done| (done.task.clone(), done.clone()));
+                self.imported.extend(done);
             }
-            Event::Approved(Approve {
-                tree_hash,
-                leaves,
-                base,
-                commits,
-                end_commands,
-                by,
-            }) => {
-                self.head = base.clone().or_else(|| self.head.take());
-                self.approval = Some(Approval {
-                    tree_hash: tree_hash.clone(),
-                    at,
-                    by: *by,
-                    commits: commits.clone(),
-                    end_commands: end_commands.clone(),
-                    code: None,
-                });
-                self.take_leaves(leaves);
-                self.tried = false;
-                self.planning.begin_anew();
-                self.tasks.iter_mut().for_each(|t| t.to_revise = false);
-            }
+            Event::Approved(approve) => self.fold_approval(approve, at),
             Event::Validated { pass, seen } => self.planning.fold_validated(*pass, seen),
             Event::Critiqued(critique) => self.planning.fold_critiqued(critique),
-            Event::RunStarted(terms) => {
-                let started_at = self.run.as_ref().map_or(at, |r| r.started_at);
-                if !self.is_running() {
-                    self.checkout_left = terms.found.as_ref().map(|found| found.tree.clone());
-                }
-                let (session, client) = (terms.session.as_deref(), terms.client);
-                if !self
-                    .run
-                    .as_ref()
-                    .is_some_and(|r| r.is_led_by(session, client))
-                {
-                    let keeps_sessions = self.keeps_sessions(terms);
-                    self.agents.clear();
-                    self.forget(|_| true);
-                    self.tasks.iter_mut().for_each(|t| t.verifiers = 0);
-                    if keeps_sessions {
-                        self.wake_holders(at);
-                    } else {
-                        self.agent_ids.clear();
-                        self.processes.clear();
-                    }
-                }
-                self.run = Some(Run {
-                    terms: terms.clone(),
-                    status: RunStatus::Running,
-                    started_at,
-                });
-            }
+            Event::RunStarted(terms) => self.fold_start(terms, at),
             Event::ProgressDropped {} => {
-                for task in self
-                    .tasks
-                    .iter_mut()
-                    .filter(|task| task.status != Status::Completed)
-                {
+                let open = |task: &&mut TaskState| task.status != Status::Completed;
+                for task in self.tasks.iter_mut().filter(open) {
                     *task = TaskState::new(task.leaf.clone());
                 }
                 self.agents.clear();
@@ -175,55 +121,32 @@ impl State {
                     self.change(id, |t| t.drift.get_or_insert_default().add(drift));
                 }
             }
-            Event::Kept { tasks } => tasks
-                .iter()
-                .for_each(|id| self.change(id, |t| t.drift = None)),
+            Event::Kept { tasks } => {
+                for id in tasks {
+                    self.change(id, |t| t.drift = None);
+                }
+            }
             Event::CommandsTried { checks, .. } => {
                 self.count_tests(checks);
                 self.tried = true;
                 self.untried.clear();
             }
-            Event::CheckedBefore {
-                task,
-                checks,
-                passed,
-            } => {
-                self.count_tests(checks);
-                let before = ChecksBefore {
-                    checks: checks.clone(),
-                    passed: *passed,
-                    waived: None,
-                };
-                self.change(task, |t| t.before = Some(before));
-            }
-            Event::ChecksDropped {
-                task,
-                commands,
-                by: _,
-            } => self.change(task, |t| {
-                t.dropped.extend(commands.iter().cloned());
-                t.verification = None;
-                t.verifiers = 0;
-            }),
-            Event::RevisionDue { task } => self.change(task, |t| t.to_revise = true),
-            Event::Waived { task, by } => self.change(task, |t| {
-                t.before
-                    .iter_mut()
-                    .for_each(|before| before.waived = Some(*by));
-            }),
+            Event::CheckedBefore { checks, .. } => self.count_tests(checks),
             Event::Dispatched {
                 dispatch,
                 name,
                 task,
-            } => self.dispatched(*dispatch, name, task.as_ref(), at),
-            Event::Told => {
-                let told = self.untold.drain(..);
-                let (unwoken, unstarted): (Vec<Untold>, Vec<Untold>) =
-                    told.partition(|told| told.dispatch == Dispatch::Resume);
-                self.unwoken.extend(unwoken);
-                self.unstarted.extend(unstarted);
+            } => {
+                self.fold_dispatch(*dispatch, name, task.as_ref(), at);
             }
-            Event::LeadNudged => {}
+            Event::Told => {
+                for told in std::mem::take(&mut self.untold) {
+                    match told.dispatch {
+                        Dispatch::Resume => self.unwoken.push(told),
+                        Dispatch::Spawn | Dispatch::Verify => self.unstarted.push(told),
+                    }
+                }
+            }
             Event::Reached { name } => self.heard_of(name),
             Event::AgentStarted { name, process } => {
                 self.heard_of(name);
@@ -231,205 +154,65 @@ impl State {
             }
             Event::AgentSpent { name, cost } => self.fold_cost(name, cost),
             Event::AgentEnded {
-                name,
-                said,
-                silent,
-                task: _,
+                name, said, silent, ..
             } => {
-                let is_silent = silent.is_some();
-                let held = self.held_by(name).map(|task| task.leaf.id.clone());
-                held.into_iter()
-                    .for_each(|id| self.change(&id, |t| t.silences += u32::from(is_silent)));
-                self.agent_ended(name, is_silent, at);
-                if let Some(agent) = self.agents.get_mut(name).filter(|_| said.is_some()) {
-                    agent.said.clone_from(said);
-                }
+                self.fold_agent_end(name, said.as_ref(), silent.is_some(), at);
             }
             Event::AgentKnown { name, id } => {
                 self.heard_of(name);
-                self.agent_ids.retain(|_, known| known != name);
-                self.agent_ids.insert(id.clone(), name.clone());
+                self.know_agent(name, id);
             }
             Event::Claimed {
-                task,
-                owner,
-                token,
-                iteration,
-                base,
+                task, owner, base, ..
             } => {
                 self.end_checks = None;
-                let agent = self.agent(owner, Role::Builder, at);
+                let agent = self.agent_entry(owner, Role::Builder, at);
                 (agent.fruitless, agent.said) = (0, None);
-                self.working(owner, at);
+                self.at_work(owner, at);
                 if base.worktree.is_some() {
                     self.worktrees.insert(owner.clone(), task.clone());
                 } else {
                     self.leave_checkout(&base.tree);
                 }
-                self.change(task, |t| {
-                    t.status = Status::Implementing;
-                    t.claim = Some(Claim {
-                        owner: owner.clone(),
-                        token: token.clone(),
-                        since: at,
-                    });
-                    t.iteration = *iteration;
-                    t.take_base(base);
-                    t.started_at.get_or_insert(at);
-                    t.begin_iteration();
-                });
             }
-            Event::Resumed { task, owner } => {
-                self.working(owner, at);
-                self.change(task, |t| {
-                    t.resume_due = false;
-                    t.answered = None;
-                });
-            }
-            Event::Nudged { task, owner } => {
-                self.working(owner, at);
-                self.change(task, |t| t.nudges += 1);
-            }
+            Event::Resumed { owner, .. } | Event::Nudged { owner, .. } => self.at_work(owner, at),
             Event::Submitted {
-                task,
-                owner,
-                tree,
-                files,
+                task, owner, tree, ..
             } => {
                 self.heard_of(owner);
-                self.idle(owner, at);
-                self.agent(owner, Role::Builder, at).said = None;
+                let agent = self.agent_entry(owner, Role::Builder, at);
+                agent.turn_to(Activity::Idle, at);
+                agent.said = None;
                 self.close_unanswered(task, ClosedUnanswered::Withdrawn);
                 if self.is_in_checkout(task) {
                     self.leave_checkout(tree);
                 }
-                self.change(task, |t| {
-                    t.status = Status::AwaitingVerification;
-                    t.submission = Some(MeasuredWork {
-                        tree: tree.clone(),
-                        files: files.clone(),
-                        checks: Vec::new(),
-                    });
-                    t.verification = None;
-                    t.verifiers = 0;
-                    t.refused = None;
-                    t.silences = 0;
-                });
             }
-            Event::SubmitRefused {
-                task,
-                reason,
-                owner: _,
-            } => self.change(task, |t| t.refused = Some(reason.clone())),
-            Event::Edited { task, path } => self.change(task, |t| t.edited.extend([path.clone()])),
-            Event::ScopeExtended { task, granted } => {
-                // A log may come from anywhere.
-                if allowed_path(&granted.path, PLANS).is_ok_and(|allowed| allowed == granted.path) {
-                    self.change(task, |t| t.granted.push(granted.clone()));
-                }
-            }
-            Event::Verified {
-                task,
-                work,
-                iteration: _,
-            } => {
+            Event::Verified { task, work, .. } => {
                 if self.is_in_checkout(task) {
                     self.leave_checkout(&work.tree);
                 }
                 self.count_tests(&work.checks);
                 // Whoever measures a submission is its verifier, as far as the log can tell.
-                self.forget(|told| told.task.as_ref() == Some(task));
-                self.change(task, |t| t.verification = Some(work.clone()));
+                self.forget_dispatches(|told| told.task.as_ref() == Some(task));
             }
-            Event::Judged { task, verdict } => {
-                self.end_verifiers(task, at);
-                self.change(task, |t| {
-                    t.verdict = Some(verdict.clone());
-                    t.failed_verdicts += u32::from(!verdict.pass);
-                    if !verdict.pass {
-                        t.failed.clone_from(&t.verification);
-                        t.failed
-                            .iter_mut()
-                            .for_each(|failed| failed.checks.retain(Check::fails));
-                    }
-                });
-            }
-            Event::SentBack {
-                task,
-                iteration,
-                token,
-                feedback,
-                base,
-            } => {
-                self.change(task, |t| {
-                    t.base = base.clone().or(t.base.take());
-                    t.status = Status::Implementing;
-                    t.iteration = *iteration;
-                    t.feedback = Some(feedback.clone());
-                    t.resume_due = true;
-                    t.commit_intent = None;
-                    if let Some(claim) = &mut t.claim {
-                        claim.token.clone_from(token);
-                        claim.since = at;
-                    }
-                    t.begin_iteration();
-                });
-            }
-            Event::CommitStarted { task, intent } => {
-                self.change(task, |t| t.commit_intent = Some(intent.clone()));
-            }
-            Event::CommitBlocked { task, reason } => {
-                self.change(task, |t| t.reason = Some(reason.clone()));
-            }
-            Event::Completed { task, commit, note } => self.change(task, |t| {
-                t.end(Status::Completed, at);
-                t.commit.clone_from(commit);
-                t.note.clone_from(note);
-                t.reason = None;
-                t.feedback = None;
-                t.submission = None;
-                // The log keeps the other checks. Unfinished work that was let through is needed when the next plan
-                // starts.
-                t.verification
-                    .iter_mut()
-                    .for_each(|verified| verified.checks.retain(Check::lets_go));
-            }),
-            Event::Released {
-                task,
-                iteration,
-                reason: _,
-            } => {
+            Event::Judged { task, .. } => self.end_verifiers(task, at),
+            Event::Released { task, .. } => {
                 self.close_unanswered(task, ClosedUnanswered::Withdrawn);
-                self.change(task, |t| {
-                    t.status = Status::Pending;
-                    t.claim = None;
-                    t.commit_intent = None;
-                    t.iteration = *iteration;
-                    t.begin_iteration();
-                });
             }
-            Event::Failed { task, reason } => {
+            Event::Failed { task, .. } => {
                 self.end_verifiers(task, at);
                 self.close_unanswered(task, ClosedUnanswered::GivenUp);
-                self.change(task, |t| {
-                    t.end(Status::Failed, at);
-                    t.reason = Some(reason.clone());
-                });
             }
-            Event::Skipped { task, because } => {
+            Event::Skipped { task, .. } => {
                 self.close_unanswered(task, ClosedUnanswered::GivenUp);
-                self.change(task, |t| {
-                    t.end(Status::Skipped, at);
-                    t.because = Some(because.clone());
-                    t.reason = Some(format!("Blocked by {because}"));
-                });
             }
             Event::Retried { task, restored } => {
                 for id in std::iter::once(task).chain(restored) {
                     self.imported.remove(id);
                     self.change(id, TaskState::restart);
                 }
-                self.reopen();
+                self.reopen_run();
             }
             Event::RolledBack {
                 task,
@@ -438,24 +221,24 @@ impl State {
             } => {
                 self.undone.extend(commit.iter().chain(revert).cloned());
                 self.imported.remove(task);
-                self.change(task, |t| t.roll_back(commit.is_some()));
-                self.reopen();
+                self.reopen_run();
             }
             Event::Asked { question } => {
-                if let Topic::Drift(tasks) = &question.topic {
-                    for id in tasks {
-                        self.change(id, |t| {
-                            t.drift.iter_mut().for_each(|drift| drift.asked = true)
-                        });
+                match &question.topic {
+                    Topic::Drift(tasks) => {
+                        for id in tasks {
+                            self.change(id, |t| t.drift.iter_mut().for_each(|d| d.asked = true));
+                        }
                     }
-                }
-                if let Topic::Clarify(id) | Topic::CheckDoubted { task: id, .. } = &question.topic {
-                    self.change(id, |t| t.asked_after = Some(t.failed_checks()));
+                    Topic::Clarify(id) | Topic::CheckDoubted { task: id, .. } => {
+                        self.change(id, |t| t.asked_after = Some(t.failed_checks()));
+                    }
+                    _ => {}
                 }
                 self.questions.push(Asked {
                     question: question.clone(),
                     answer: Vec::new(),
-                    by: Default::default(),
+                    by: Decider::default(),
                     machine: self.machine.clone(),
                 });
             }
@@ -463,31 +246,80 @@ impl State {
                 question,
                 options,
                 by,
-            } => {
-                if let Some(asked) = self
-                    .questions
-                    .iter_mut()
-                    .find(|a| a.question.id == *question)
-                {
-                    asked.answer.clone_from(options);
-                    asked.by = *by;
-                    let about = asked
-                        .question
-                        .topic
-                        .task()
-                        .filter(|_| asked.question.topic.is_inquiry());
-                    if let Some(t) = about.cloned().and_then(|task| self.task_mut(&task)) {
-                        t.answered = Some(question.clone());
-                        t.resume_due = t.status == Status::Implementing;
-                    }
-                }
-            }
+            } => self.fold_answer(question, options, *by),
             Event::Noted { note } => self.notes.push(note.clone()),
             Event::CheckedAtEnd { checks } => self.end_checks = Some(checks.clone()),
             Event::Joined { head } => self.head = Some(head.clone()),
-            Event::Messaged { .. } | Event::Left | Event::Renewed => {}
             Event::Cancelled { .. } => self.set_run_status(RunStatus::Cancelled),
             Event::Finished => self.set_run_status(RunStatus::Finished),
+            Event::LeadNudged | Event::Messaged { .. } | Event::Left | Event::Renewed => {}
+            // These change their task alone.
+            Event::ChecksDropped { .. }
+            | Event::RevisionDue { .. }
+            | Event::Waived { .. }
+            | Event::SubmitRefused { .. }
+            | Event::Edited { .. }
+            | Event::ScopeExtended { .. }
+            | Event::SentBack { .. }
+            | Event::CommitStarted { .. }
+            | Event::CommitBlocked { .. }
+            | Event::Completed { .. } => {}
+        }
+        if let Some(task) = event.task().and_then(|id| self.task_mut(id)) {
+            task.fold(event, at);
+        }
+    }
+
+    fn fold_approval(&mut self, approve: &Approve, at: Timestamp) {
+        self.head = approve.base.clone().or_else(|| self.head.take());
+        self.approval = Some(Approval {
+            tree_hash: approve.tree_hash.clone(),
+            at,
+            by: approve.by,
+            commits: approve.commits.clone(),
+            end_commands: approve.end_commands.clone(),
+            code: None,
+        });
+        self.take_leaves(&approve.leaves);
+        self.tried = false;
+        self.planning.begin_anew();
+    }
+
+    fn fold_start(&mut self, terms: &RunTerms, at: Timestamp) {
+        if !self.is_running() {
+            self.checkout_left = terms.found.as_ref().map(|found| found.tree.clone());
+        }
+        if !self.is_led_by(terms) {
+            let keeps_sessions = self.keeps_sessions(terms);
+            self.agents.clear();
+            self.forget_dispatches(|_| true);
+            self.tasks.iter_mut().for_each(|t| t.verifiers = 0);
+            if keeps_sessions {
+                self.wake_holders(at);
+            } else {
+                self.agent_ids.clear();
+                self.processes.clear();
+            }
+        }
+        self.run = Some(Run {
+            terms: terms.clone(),
+            status: RunStatus::Running,
+            started_at: self.run.as_ref().map_or(at, |run| run.started_at),
+        });
+    }
+
+    fn fold_answer(&mut self, question: &str, options: &[String], by: Decider) {
+        let mut asked = self.questions.iter_mut();
+        let Some(asked) = asked.find(|asked| asked.question.id == question) else {
+            return;
+        };
+        (asked.answer, asked.by) = (options.to_vec(), by);
+        let topic = &asked.question.topic;
+        if let Some(id) = topic.task().filter(|_| topic.is_inquiry()).cloned() {
+            self.change(&id, |t| {
+                t.answered = Some(question.to_owned());
+                t.resume_due = t.status == Status::Implementing;
+            });
         }
     }
 
@@ -519,81 +351,70 @@ impl State {
         }
     }
 
-    fn take_leaves(&mut self, leaves: &[super::event::Leaf]) {
-        let mut before: std::collections::HashMap<TaskId, TaskState> =
-            std::mem::take(&mut self.tasks)
-                .into_iter()
-                .map(|t| (t.leaf.id.clone(), t))
-                .collect();
-        let is_revised = |leaf: &&super::event::Leaf| {
-            before
-                .get(&leaf.id)
-                .is_some_and(|known| known.leaf.hash != leaf.hash)
-        };
-        let revised: BTreeSet<TaskId> = leaves
-            .iter()
-            .filter(is_revised)
-            .map(|leaf| leaf.id.clone())
-            .collect();
-        if self.run.is_some() {
-            let is_new = |leaf: &&super::event::Leaf| {
-                !before.contains_key(&leaf.id) || revised.contains(&leaf.id)
-            };
-            self.untried
-                .extend(leaves.iter().filter(is_new).map(|leaf| leaf.id.clone()));
-        }
-        self.tasks = leaves
-            .iter()
-            .map(|leaf| match before.remove(&leaf.id) {
-                Some(known) if known.leaf.hash == leaf.hash => TaskState {
-                    leaf: leaf.clone(),
-                    ..known
-                },
-                Some(known) => TaskState {
-                    leaf: leaf.clone(),
-                    drift: None,
-                    before: None,
-                    feedback: None,
-                    failed: None,
-                    dropped: BTreeSet::new(),
-                    ..known
-                },
-                None => match self
-                    .imported
-                    .get(&leaf.id)
-                    .filter(|done| done.title == leaf.title)
-                {
-                    Some(done) => TaskState::imported(leaf.clone(), done.commit.clone()),
-                    None => TaskState::new(leaf.clone()),
-                },
-            })
-            .collect();
-        self.restore_index();
-        self.notes.retain(|note| {
-            note.task
+    /// Takes the approved leaves. A changed one keeps its history; what was said about its old text goes.
+    fn take_leaves(&mut self, leaves: &[Leaf]) {
+        let before = std::mem::take(&mut self.tasks).into_iter();
+        let mut before: HashMap<TaskId, TaskState> =
+            before.map(|task| (task.leaf.id.clone(), task)).collect();
+        for leaf in leaves {
+            let (id, leaf) = (&leaf.id, leaf.clone());
+            let known = before.remove(id);
+            let is_same = known
                 .as_ref()
-                .is_none_or(|task| !revised.contains(task))
-        });
+                .is_some_and(|known| known.leaf.hash == leaf.hash);
+            if !is_same && self.run.is_some() {
+                self.untried.insert(id.clone());
+            }
+            let done = self
+                .imported
+                .get(id)
+                .filter(|done| done.title == leaf.title);
+            self.tasks.push(match (known, done) {
+                (Some(known), _) if is_same => TaskState {
+                    leaf,
+                    to_revise: false,
+                    ..known
+                },
+                (Some(known), _) => {
+                    self.notes.retain(|note| note.task.as_ref() != Some(id));
+                    TaskState {
+                        leaf,
+                        to_revise: false,
+                        drift: None,
+                        before: None,
+                        feedback: None,
+                        failed: None,
+                        dropped: BTreeSet::new(),
+                        ..known
+                    }
+                }
+                (None, Some(done)) => TaskState::of_import(leaf, done.commit.clone()),
+                (None, None) => TaskState::new(leaf),
+            });
+        }
+        self.restore_index();
     }
 
     /// Has every builder that holds a task go on with its conversation.
     fn wake_holders(&mut self, at: Timestamp) {
-        let machine = &self.machine;
-        let is_held =
-            |task: &&mut TaskState| task.status == Status::Implementing && task.machine == *machine;
-        let held = self.tasks.iter_mut().filter(is_held);
-        let owners: Vec<AgentName> = held
-            .filter_map(|task| {
+        let mut owners = Vec::new();
+        for task in self
+            .tasks
+            .iter_mut()
+            .filter(|task| task.machine == self.machine)
+        {
+            if let (Status::Implementing, Some(claim)) = (task.status, &task.claim) {
                 task.resume_due = true;
-                Some(task.claim.as_ref()?.owner.clone())
-            })
-            .collect();
+                owners.push(claim.owner.clone());
+            }
+        }
         for owner in owners {
-            self.idle(&owner, at);
+            let agent = self.agent_entry(&owner, Role::Builder, at);
+            agent.turn_to(Activity::Idle, at);
         }
     }
 
-    fn agent(&mut self, name: &AgentName, role: Role, at: Timestamp) -> &mut RunAgent {
+    fn agent_entry(&mut self, name: &AgentName, role: Role, at: Timestamp) -> &mut RunAgent {
         self.agents.entry(name.clone()).or_insert(RunAgent {
             role,
             activity: Activity::Working,
@@ -604,86 +425,94 @@ impl State {
         })
     }
 
-    fn dispatched(
+    fn fold_dispatch(
         &mut self,
         dispatch: Dispatch,
         name: &AgentName,
         task: Option<&TaskId>,
         at: Timestamp,
     ) {
-        let role = if dispatch == Dispatch::Verify {
-            Role::Verifier
-        } else {
-            Role::Builder
-        };
         self.untold.push(Untold {
             dispatch,
             name: name.clone(),
             task: task.cloned(),
         });
-        let agent = self.agent(name, role, at);
-        agent.turn(Activity::Dispatched, at);
+        let role = match dispatch {
+            Dispatch::Verify => Role::Verifier,
+            Dispatch::Spawn | Dispatch::Resume => Role::Builder,
+        };
+        let agent = self.agent_entry(name, role, at);
+        agent.turn_to(Activity::Dispatched, at);
         agent.task = task.filter(|_| role == Role::Verifier).cloned();
-        task.into_iter().for_each(|id| {
-            self.change(id, |t| match dispatch {
-                Dispatch::Verify => t.verifiers += 1,
-                Dispatch::Spawn | Dispatch::Resume => t.resume_due = false,
-            });
-        });
+        if let Some(task) = task.and_then(|id| self.task_mut(id)) {
+            match role {
+                Role::Verifier => task.verifiers += 1,
+                Role::Builder => task.resume_due = false,
+            }
+        }
     }
 
-    /// Of two silences that cost their time, the second is the last.
-    fn agent_ended(&mut self, name: &AgentName, is_silent: bool, at: Timestamp) {
+    fn fold_agent_end(
+        &mut self,
+        name: &AgentName,
+        said: Option<&String>,
+        is_silent: bool,
+        at: Timestamp,
+    ) {
         self.heard_of(name);
-        let holds = self.held_by(name).is_some();
-        if let Some(agent) = self.agents.get_mut(name) {
-            if agent.role == Role::Builder && !holds && agent.activity == Activity::Dispatched {
-                agent.fruitless += 1 + u32::from(is_silent);
-            }
-            agent.turn(Activity::Idle, at);
+        let silences = u32::from(is_silent);
+        let held = self.held_by(name).map(|task| task.leaf.id.clone());
+        if let Some(id) = &held {
+            self.change(id, |t| t.silences += silences);
         }
+        let Some(agent) = self.agents.get_mut(name) else {
+            return;
+        };
+        let is_fruitless = held.is_none() && agent.activity == Activity::Dispatched;
+        if is_fruitless && agent.role == Role::Builder {
+            // Of two silences that cost their time, the second is the last.
+            agent.fruitless += 1 + silences;
+        }
+        agent.turn_to(Activity::Idle, at);
+        agent.said = said.cloned().or_else(|| agent.said.take());
     }
 
     /// The lead has started `name`, or no longer needs to.
     fn heard_of(&mut self, name: &AgentName) {
-        self.forget(|told| told.name == *name);
+        self.forget_dispatches(|told| told.name == *name);
     }
 
     /// Nothing that the lead was told to do is due any more, as far as it `is_gone`.
-    fn forget(&mut self, is_gone: impl Fn(&Untold) -> bool) {
+    fn forget_dispatches(&mut self, is_gone: impl Fn(&Untold) -> bool) {
         for told in [&mut self.untold, &mut self.unstarted, &mut self.unwoken] {
             told.retain(|told| !is_gone(told));
         }
     }
 
-    fn working(&mut self, name: &AgentName, at: Timestamp) {
+    fn at_work(&mut self, name: &AgentName, at: Timestamp) {
         self.heard_of(name);
-        self.agent(name, Role::Builder, at)
-            .turn(Activity::Working, at);
-    }
-
-    fn idle(&mut self, name: &AgentName, at: Timestamp) {
-        self.agent(name, Role::Builder, at).turn(Activity::Idle, at);
+        let agent = self.agent_entry(name, Role::Builder, at);
+        agent.turn_to(Activity::Working, at);
     }
 
     fn end_verifiers(&mut self, task: &TaskId, at: Timestamp) {
-        self.forget(|told| told.task.as_ref() == Some(task));
-        let verifiers = self
-            .agents
-            .values_mut()
-            .filter(|agent| agent.task.as_ref() == Some(task));
-        verifiers.for_each(|agent| agent.turn(Activity::Idle, at));
+        self.forget_dispatches(|told| told.task.as_ref() == Some(task));
+        for agent in self.agents.values_mut() {
+            if agent.task.as_ref() == Some(task) {
+                agent.turn_to(Activity::Idle, at);
+            }
+        }
     }
 
     /// Closes the questions about a task that was given up, or, where a builder continued without an answer or lost its
     /// claim, its own ones.
     fn close_unanswered(&mut self, task: &TaskId, how: ClosedUnanswered) {
-        let open = self.questions.iter_mut().filter(|a| a.answer.is_empty());
-        let about = open.filter(|a| a.question.topic.task() == Some(task));
-        for asked in
-            about.filter(|a| how == ClosedUnanswered::GivenUp || a.question.topic.is_inquiry())
-        {
-            asked.answer = vec![how.into_str().into()];
+        for asked in self.questions.iter_mut().filter(|asked| asked.is_open()) {
+            let topic = &asked.question.topic;
+            let is_closed = how == ClosedUnanswered::GivenUp || topic.is_inquiry();
+            if is_closed && topic.task() == Some(task) {
+                asked.answer = vec![how.into_str().into()];
+            }
         }
     }
 
@@ -693,7 +522,7 @@ impl State {
         }
     }
 
-    fn reopen(&mut self) {
+    fn reopen_run(&mut self) {
         if self.has_status(RunStatus::Finished) {
             self.set_run_status(RunStatus::Running);
         }
@@ -701,12 +530,133 @@ impl State {
 }
 
 impl RunAgent {
-    fn turn(&mut self, activity: Activity, at: Timestamp) {
+    fn turn_to(&mut self, activity: Activity, at: Timestamp) {
         (self.activity, self.since) = (activity, at);
     }
 }
 
 impl TaskState {
+    /// Folds what `event`, which is about this task, says of it.
+    fn fold(&mut self, event: &Event, at: Timestamp) {
+        match event {
+            Event::CheckedBefore { checks, passed, .. } => {
+                self.before = Some(ChecksBefore {
+                    checks: checks.clone(),
+                    passed: *passed,
+                    waived: None,
+                });
+            }
+            Event::Waived { by, .. } => {
+                let before = self.before.iter_mut();
+                before.for_each(|before| before.waived = Some(*by));
+            }
+            Event::ChecksDropped { commands, .. } => {
+                self.dropped.extend(commands.iter().cloned());
+                self.verification = None;
+                self.verifiers = 0;
+            }
+            Event::RevisionDue { .. } => self.to_revise = true,
+            Event::Claimed {
+                owner,
+                token,
+                iteration,
+                base,
+                ..
+            } => {
+                self.status = Status::Implementing;
+                self.claim = Some(Claim {
+                    owner: owner.clone(),
+                    token: token.clone(),
+                    since: at,
+                });
+                self.take_base(base);
+                self.started_at.get_or_insert(at);
+                self.begin_iteration(*iteration);
+            }
+            Event::Resumed { .. } => (self.resume_due, self.answered) = (false, None),
+            Event::Nudged { .. } => self.nudges += 1,
+            Event::Submitted { tree, files, .. } => {
+                self.status = Status::AwaitingVerification;
+                self.submission = Some(MeasuredWork {
+                    tree: tree.clone(),
+                    files: files.clone(),
+                    checks: Vec::new(),
+                });
+                self.verification = None;
+                self.verifiers = 0;
+                self.refused = None;
+                self.silences = 0;
+            }
+            Event::SubmitRefused { reason, .. } => self.refused = Some(reason.clone()),
+            Event::Edited { path, .. } => self.edited.extend([path.clone()]),
+            Event::ScopeExtended { granted, .. } => {
+                // A log may come from anywhere.
+                let allowed = allowed_path(&granted.path, PLANS);
+                let is_allowed = allowed.is_ok_and(|path| path == granted.path);
+                self.granted.extend(is_allowed.then(|| granted.clone()));
+            }
+            Event::Verified { work, .. } => self.verification = Some(work.clone()),
+            Event::Judged { verdict, .. } => {
+                if !verdict.pass {
+                    self.failed_verdicts += 1;
+                    self.failed.clone_from(&self.verification);
+                    let failed = self.failed.iter_mut();
+                    failed.for_each(|failed| failed.checks.retain(Check::fails));
+                }
+                self.verdict = Some(verdict.clone());
+            }
+            Event::SentBack {
+                iteration,
+                token,
+                feedback,
+                base,
+                ..
+            } => {
+                self.base = base.clone().or(self.base.take());
+                self.status = Status::Implementing;
+                self.feedback = Some(feedback.clone());
+                self.resume_due = true;
+                self.commit_intent = None;
+                if let Some(claim) = &mut self.claim {
+                    (claim.token, claim.since) = (token.clone(), at);
+                }
+                self.begin_iteration(*iteration);
+            }
+            Event::CommitStarted { intent, .. } => self.commit_intent = Some(intent.clone()),
+            Event::CommitBlocked { reason, .. } => self.reason = Some(reason.clone()),
+            Event::Completed { commit, note, .. } => {
+                self.end_as(Status::Completed, at);
+                self.commit.clone_from(commit);
+                self.note.clone_from(note);
+                self.reason = None;
+                self.feedback = None;
+                self.submission = None;
+                // The log keeps the other checks. Unfinished work that was let through is needed when the next plan
+                // starts.
+                let verified = self.verification.iter_mut();
+                verified.for_each(|verified| verified.checks.retain(Check::lets_go));
+            }
+            Event::Released { iteration, .. } => {
+                self.status = Status::Pending;
+                self.claim = None;
+                self.commit_intent = None;
+                self.begin_iteration(*iteration);
+            }
+            Event::Failed { reason, .. } => {
+                self.end_as(Status::Failed, at);
+                self.reason = Some(reason.clone());
+            }
+            Event::Skipped { because, .. } => {
+                self.end_as(Status::Skipped, at);
+                self.because = Some(because.clone());
+                self.reason = Some(format!("Blocked by {because}"));
+            }
+            Event::RolledBack { commit, .. } => self.roll_back(commit.is_some()),
+            // The others are about the run.
+            _ => {}
+        }
+    }
+
     /// Half-done work stays in the user's checkout, and so does its base; a worktree starts at the base its claim
     /// names.
     fn take_base(&mut self, base: &Base) {
@@ -719,20 +669,19 @@ impl TaskState {
     }
 
     /// A leaf that was done before the plan was imported.
-    fn imported(leaf: super::event::Leaf, commit: Option<String>) -> Self {
-        let note = commit
-            .is_none()
-            .then(|| "done before the import; not verified".to_owned());
+    fn of_import(leaf: Leaf, commit: Option<String>) -> Self {
+        let note = "done before the import; not verified";
         Self {
             status: Status::Completed,
             imported: true,
+            note: commit.is_none().then(|| note.to_owned()),
             commit,
-            note,
             ..Self::new(leaf)
         }
     }
 
-    fn begin_iteration(&mut self) {
+    fn begin_iteration(&mut self, iteration: u32) {
+        self.iteration = iteration;
         self.answered = None;
         self.submission = None;
         self.verification = None;
@@ -741,7 +690,7 @@ impl TaskState {
         self.refused = None;
     }
 
-    fn end(&mut self, status: Status, at: Timestamp) {
+    fn end_as(&mut self, status: Status, at: Timestamp) {
         self.status = status;
         self.claim = None;
         self.commit_intent = None;
@@ -761,7 +710,6 @@ impl TaskState {
 
     fn restart(&mut self) {
         self.status = Status::Pending;
-        self.iteration = 0;
         self.verdict = None;
         self.failed = None;
         self.reason = None;
@@ -771,6 +719,6 @@ impl TaskState {
         self.commit = None;
         self.note = None;
         self.silences = 0;
-        self.begin_iteration();
+        self.begin_iteration(0);
     }
 }

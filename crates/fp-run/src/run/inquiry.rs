@@ -1,7 +1,7 @@
 //! Lets a builder ask in the middle of its task: one question in its first iteration, one after each check that failed,
 //! and extra files at any time. A builder that asked counts as ended, isn't nudged, and is woken with the answer.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use super::decide::RunDecision;
 use super::event::{Decider, Event};
@@ -52,33 +52,27 @@ impl State {
     fn expect_may_ask(&self, id: &TaskId, owner: &AgentName) -> Result<(), Refusal> {
         self.expect_running()?;
         let task = self.expect_task(id)?;
-        if task.status != Status::Implementing
-            || task
-                .claim
-                .as_ref()
-                .is_none_or(|claim| claim.owner != *owner)
-        {
+        if task.status != Status::Implementing || task.owner() != Some(owner) {
             return Err(decline(
                 format!("{owner} does not hold task {id}"),
                 "`fp claim PLAN --as NAME` says which task is yours",
             ));
         }
-        if !task.may_clarify() {
-            let said = match task.iteration {
-                // It has come back from a verifier, which missed something in the work.
-                iteration @ 2.. if task.failed_checks().is_empty() => format!(
-                    "task {id} is at attempt {iteration}: questions are asked in the first one and after a failed \
-                     check"
-                ),
-                _ => format!(
-                    "a question about task {id} was asked already: there is one a task, and one for each failed check"
-                ),
-            };
-            let hint =
-                "decide by the task and the code, and say what you decided with `fp submit --note`";
-            return Err(decline(said, hint));
+        if task.may_clarify() {
+            return Ok(());
         }
-        Ok(())
+        let said = match task.iteration {
+            // It has come back from a verifier, which missed something in the work.
+            iteration @ 2.. if task.failed_checks().is_empty() => format!(
+                "task {id} is at attempt {iteration}: questions are asked in the first one and after a failed check"
+            ),
+            _ => format!(
+                "a question about task {id} was asked already: there is one a task, and one for each failed check"
+            ),
+        };
+        let hint =
+            "decide by the task and the code, and say what you decided with `fp submit --note`";
+        Err(decline(said, hint))
     }
 
     /// Asks the user `text` about the task of `owner`, with the given options.
@@ -88,23 +82,29 @@ impl State {
         owner: &AgentName,
         text: &str,
         options: Vec<AnswerOption>,
-    ) -> Result<Vec<Event>, Refusal> {
+    ) -> RunDecision {
         self.expect_may_ask(id, owner)?;
-        let options: Vec<AnswerOption> = options.iter().map(|option| option.each(cut)).collect();
-        let labels: HashSet<String> = options
+        let options: Vec<AnswerOption> = options
             .iter()
-            .map(|option| option.label.to_lowercase())
+            .map(|option| option.each(cut_short))
             .collect();
-        if labels.len() != options.len() || !OPTIONS.contains(&options.len()) || labels.contains("")
-        {
-            let said = "a question has 2 to 4 options with different labels, this one has";
+        let labels = options.iter().map(|option| option.label.to_lowercase());
+        let labels: BTreeSet<String> = labels.filter(|label| !label.is_empty()).collect();
+        if labels.len() != options.len() || !OPTIONS.contains(&options.len()) {
+            let count = options.len();
+            let said = format!(
+                "a question has 2 to 4 options with different labels, this one has {count}"
+            );
             return Err(decline(
-                format!("{said} {}", options.len()),
+                said,
                 "--option 'LABEL|what it means', two to four times",
             ));
         }
-        let serial = self.questions.len() as u64 + 1;
-        let question = Question::clarification(id, serial, &cut(text), options);
+        let topic = Topic::Clarify(id.clone());
+        let question = Question {
+            options,
+            ..Question::new(topic, self.questions.len() as u64 + 1, &cut_short(text))
+        };
         Ok(vec![
             Event::Asked { question },
             Event::agent_ended(owner.clone()),
@@ -126,98 +126,83 @@ impl State {
         if task.held().any(|file| covers(file, &path)) {
             return Ok(Extension::Listed);
         }
-        let running = self.running().find(|other| {
-            let wanted = self
-                .wanted_by(&other.leaf.id)
-                .any(|wanted| overlap(&[wanted], &[&path]));
-            other.leaf.id != *id && (wanted || shares(other, &path))
-        });
-        if let Some(other) = running {
-            let task = &other.leaf.id;
+        let may_change = |other: &&TaskState| {
+            let held: Vec<&str> = other.held().collect();
+            other.leaf.id != *id && overlap(&held, &[&path])
+        };
+        let wants = |other: &&TaskState| {
+            let wanted: Vec<&str> = self.wanted_by(&other.leaf.id).collect();
+            other.leaf.id != *id && overlap(&wanted, &[&path])
+        };
+        if let Some(other) = self
+            .running()
+            .find(|other| may_change(other) || wants(other))
+        {
+            let other = &other.leaf.id;
             let said = format!(
-                "running task {task} may change {path}: wait until it is over, or do without"
+                "running task {other} may change {path}: wait until it is over, or do without"
             );
             return Err(decline(said, DO_WITHOUT));
         }
         let elsewhere = self
             .tasks
             .iter()
-            .find(|other| other.leaf.id != *id && shares(other, &path));
-        let reason = cut(reason);
-        match policy {
-            ExtensionPolicy::Deny => {
+            .find(may_change)
+            .map(|other| &other.leaf.id);
+        let reason = cut_short(reason);
+        let why = match (policy, elsewhere) {
+            (ExtensionPolicy::Deny, _) => {
                 let said =
                     format!("{path} is not in the task's files, and `guard.extend` is `deny`");
-                Err(decline(said, DO_WITHOUT))
+                return Err(decline(said, DO_WITHOUT));
             }
-            ExtensionPolicy::Allow if elsewhere.is_none() => {
-                let granted = Granted {
-                    path,
-                    reason,
-                    by: Decider::Auto,
-                };
-                Ok(Extension::Allowed(vec![Event::ScopeExtended {
-                    task: id.clone(),
-                    granted,
-                }]))
+            (ExtensionPolicy::Allow, None) => {
+                let granted = granted_file(id, path, reason, Decider::Auto);
+                return Ok(Extension::Allowed(vec![granted]));
             }
-            ExtensionPolicy::Allow | ExtensionPolicy::Ask => {
-                let why = match elsewhere {
-                    Some(other) => format!("{reason} (task {} lists it)", other.leaf.id),
-                    None => reason,
-                };
-                let topic = Topic::Scope {
-                    task: id.clone(),
-                    path,
-                };
-                let asked = self
-                    .open_questions()
-                    .find(|question| question.topic == topic);
-                if let Some(asked) = asked {
-                    return Ok(Extension::Asked(asked.id.clone(), Vec::new()));
-                }
-                let question = Question::new(topic, self.questions.len() as u64 + 1, &why);
-                let asked = question.id.clone();
-                Ok(Extension::Asked(
-                    asked,
-                    vec![Event::Asked { question }, Event::agent_ended(name)],
-                ))
+            (ExtensionPolicy::Ask, None) => reason,
+            (ExtensionPolicy::Allow | ExtensionPolicy::Ask, Some(other)) => {
+                format!("{reason} (task {other} lists it)")
             }
+        };
+        let task = id.clone();
+        let topic = Topic::Scope { task, path };
+        if let Some(asked) = self
+            .open_questions()
+            .find(|question| question.topic == topic)
+        {
+            return Ok(Extension::Asked(asked.id.clone(), Vec::new()));
         }
+        let question = Question::new(topic, self.questions.len() as u64 + 1, &why);
+        let asked = question.id.clone();
+        let events = vec![Event::Asked { question }, Event::agent_ended(name)];
+        Ok(Extension::Asked(asked, events))
     }
 
     /// Grants `path` to the builder of `id`, unless the task is no longer being implemented.
-    pub(super) fn extended(&self, id: &TaskId, path: &str, by: Decider) -> RunDecision {
+    pub(super) fn grant_file(&self, id: &TaskId, path: &str, by: Decider) -> RunDecision {
+        if self.expect_task(id)?.status != Status::Implementing {
+            return Ok(Vec::new());
+        }
+        let (task, path) = (id.clone(), path.to_owned());
         let topic = Topic::Scope {
-            task: id.clone(),
-            path: path.to_owned(),
+            task,
+            path: path.clone(),
         };
-        let reason = self
+        let asked = self
             .questions
             .iter()
             .rfind(|asked| asked.question.topic == topic);
-        let reason = reason
-            .map(|asked| asked.question.reason.clone())
-            .unwrap_or_default();
-        let task = self.expect_task(id)?;
-        if task.status != Status::Implementing {
-            return Ok(Vec::new());
-        }
-        let granted = Granted {
-            path: path.into(),
-            reason,
-            by,
-        };
-        Ok(vec![Event::ScopeExtended {
-            task: id.clone(),
-            granted,
-        }])
+        let reason = asked.map(|asked| asked.question.reason.clone());
+        Ok(vec![granted_file(id, path, reason.unwrap_or_default(), by)])
     }
 }
 
-fn shares(other: &TaskState, path: &str) -> bool {
-    let held: Vec<&str> = other.held().collect();
-    overlap(&held, &[path])
+fn granted_file(task: &TaskId, path: String, reason: String, by: Decider) -> Event {
+    Event::ScopeExtended {
+        task: task.clone(),
+        granted: Granted { path, reason, by },
+    }
 }
 
 /// Returns `path` in normal form if a task may have it at all.
@@ -235,15 +220,13 @@ pub(super) fn allowed_path(path: &str, plans: &str) -> Result<String, Refusal> {
     if normal.contains(['*', '?']) {
         return Err(refused("it is a pattern; name a file".into()));
     }
-    let git = normal
-        .split('/')
-        .any(|part| part.eq_ignore_ascii_case(".git"));
-    if git || covers(plans, &normal) || covers(&normal, plans) {
+    let is_git = |part: &str| part.eq_ignore_ascii_case(".git");
+    if normal.split('/').any(is_git) || covers(plans, &normal) || covers(&normal, plans) {
         return Err(refused("what is in it is no task's".into()));
     }
     Ok(normal)
 }
 
-fn cut(text: &str) -> String {
+fn cut_short(text: &str) -> String {
     said(text).chars().take(MAX_CHARS).collect()
 }

@@ -1,7 +1,7 @@
 //! Words the messages to agents: a prompt to start with, or one that wakes them. Each names only the command to run,
 //! whose output says the rest.
 
-use super::state::{State, TaskState};
+use super::state::{Asked, State, TaskState};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 use fp_plan::text::prompt_lines;
 
@@ -16,17 +16,19 @@ pub fn builder_prompt(plan: &PlanId, name: &AgentName) -> String {
 }
 
 /// The prompt of a new verifier.
-pub fn verifier_prompt(plan: &PlanId, name: &AgentName, task: &TaskId, iteration: u32) -> String {
+pub fn verifier_prompt(plan: &PlanId, name: &AgentName, task: &TaskState) -> String {
+    let (id, iteration) = (&task.leaf.id, task.iteration);
     format!(
-        "You are {name}. Verify task {task} of plan {plan}, iteration {iteration}: \
-         run `fp verify {plan} {task}` and go by what it prints."
+        "You are {name}. Verify task {id} of plan {plan}, iteration {iteration}: \
+         run `fp verify {plan} {id}` and go by what it prints."
     )
 }
 
 /// The instructions for a lead that judges a task itself.
-pub fn judge(plan: &PlanId, task: &TaskId, iteration: u32) -> String {
+pub fn judge_prompt(plan: &PlanId, task: &TaskState) -> String {
+    let (id, iteration) = (&task.leaf.id, task.iteration);
     format!(
-        "Judge task {task}, iteration {iteration}, yourself. Run `fp verify {plan} {task}`, which may take as long as \
+        "Judge task {id}, iteration {iteration}, yourself. Run `fp verify {plan} {id}`, which may take as long as \
          the tests do, and read the changed files that it names. A criterion passes when you have seen what shows \
          that it holds: the code, and a test or a command's output; the builder's word is none. Else it fails, with \
          what you saw and what was wanted. Change nothing. Record it with the line that it prints."
@@ -34,12 +36,12 @@ pub fn judge(plan: &PlanId, task: &TaskId, iteration: u32) -> String {
 }
 
 /// The message to an idle builder when tasks are ready.
-pub fn offer(plan: &PlanId, name: &AgentName) -> String {
+pub fn work_offer(plan: &PlanId, name: &AgentName) -> String {
     format!("Tasks are ready: run `fp claim {plan} --as {name}`.")
 }
 
 /// The message to a builder whose task was given up or taken back.
-pub fn lost(plan: &PlanId, task: &TaskId, owner: &AgentName) -> String {
+pub fn lost_task(plan: &PlanId, task: &TaskId, owner: &AgentName) -> String {
     format!(
         "{owner}, task {task} of plan {plan} is not yours any more: leave it as it is and run \
          `fp claim {plan} --as {owner}`, which has another one or ends your work."
@@ -47,7 +49,7 @@ pub fn lost(plan: &PlanId, task: &TaskId, owner: &AgentName) -> String {
 }
 
 /// The message to a builder that stopped while holding a task.
-pub fn nudge(plan: &PlanId, task: &TaskId, owner: &AgentName) -> String {
+pub fn builder_nudge(plan: &PlanId, task: &TaskId, owner: &AgentName) -> String {
     format!(
         "{owner}, you hold task {task} of plan {plan} and have not handed it in. Run `fp claim {plan} --as {owner}` \
          for its payload, go on with it, and submit it when it is done."
@@ -72,21 +74,19 @@ pub fn lead_deadlock(plan: &PlanId) -> String {
 
 /// The message to the idle `owner` of `task`: the answer it waits for, or its feedback. If it stopped after hearing
 /// that, a plain nudge.
-pub fn wake(state: &State, task: &TaskState, owner: &AgentName) -> String {
+pub fn wake_up(state: &State, task: &TaskState, owner: &AgentName) -> String {
     let (plan, id) = (&state.plan_id, &task.leaf.id);
-    let answered = task.answered.as_ref();
-    let answered =
-        answered.and_then(|question| state.questions.iter().find(|a| a.question.id == *question));
-    if let Some(asked) = answered {
-        return format!(
-            "Your question about task {id} is answered: {}. Run `fp claim {plan} --as {owner}` and go on.",
-            prompt_lines(&asked.answer.join(", "), MAX_MESSAGE)
-        );
-    }
-    match &task.feedback {
-        Some(_) if task.resume_due || task.nudges == 0 => format!(
+    let is_answered = |asked: &&Asked| Some(&asked.question.id) == task.answered.as_ref();
+    if let Some(asked) = state.questions.iter().find(is_answered) {
+        let answer = prompt_lines(&asked.answer.join(", "), MAX_MESSAGE);
+        format!(
+            "Your question about task {id} is answered: {answer}. Run `fp claim {plan} --as {owner}` and go on."
+        )
+    } else if task.feedback.is_some() && (task.resume_due || task.nudges == 0) {
+        format!(
             "Task {id} did not pass: run `fp claim {plan} --as {owner}` for what to mend, then submit again."
-        ),
-        _ => nudge(plan, id, owner),
+        )
+    } else {
+        builder_nudge(plan, id, owner)
     }
 }

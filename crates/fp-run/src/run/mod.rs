@@ -29,5 +29,5 @@ mod tests;
 
 pub use event::{Entry, Event};
 pub use ready::Policy;
-pub use refusal::{Refusal, decline};
+pub use refusal::{Refusal, decline, refuse};
 pub use state::State;

@@ -2,22 +2,22 @@
 //! again, marked as said before, until its agent is heard of: a lead that lost it loses nothing. Whatever a dead agent
 //! left undone becomes due again by itself.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Serialize, Serializer};
 
-use super::crew::player;
+use super::crew::player_of;
 use super::drift::Moved;
 use super::event::{Decider, Dispatch, Event};
 use super::message;
 use super::question::{AnswerChoice, AnswerOption, ClosedUnanswered, Question, Topic};
 use super::ready::Obstacle;
 use super::refusal::Refusal;
-use super::state::{Activity, Asked, Role, RunAgent, State, Status, TaskState, Untold};
+use super::state::{Activity, Asked, Role, State, Status, TaskState, Untold};
 use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 use fp_plan::plan::path::overlap;
-use fp_plan::settings::{AgentPlayer, Agents, Budget, Settings};
+use fp_plan::settings::{AgentPlayer, Agents, Budget, Settings, SpendingLimit};
 
 /// Agent type of a builder, as the client addresses it.
 pub const BUILDER: &str = "fp:builder";
@@ -42,11 +42,7 @@ pub enum LeadAction {
         agent: &'static str,
         prompt: String,
         /// Who plays it; a session takes the model.
-        #[serde(
-            rename = "model",
-            serialize_with = "model_of",
-            skip_serializing_if = "has_no_model"
-        )]
+        #[serde(flatten, serialize_with = "model_of")]
         player: AgentPlayer,
         /// True if the lead was told before, and the agent has not been heard of.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -72,11 +68,7 @@ pub enum LeadAction {
         agent: &'static str,
         prompt: String,
         /// As in `Spawn`.
-        #[serde(
-            rename = "model",
-            serialize_with = "model_of",
-            skip_serializing_if = "has_no_model"
-        )]
+        #[serde(flatten, serialize_with = "model_of")]
         player: AgentPlayer,
         /// As in `Spawn`.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -122,16 +114,52 @@ pub enum LeadAction {
     },
 }
 
+/// The model, which is all that a session takes of a player.
 fn model_of<S: Serializer>(player: &AgentPlayer, serializer: S) -> Result<S::Ok, S::Error> {
-    player.model.serialize(serializer)
+    let model = player.model.iter().map(|model| ("model", model));
+    model.collect::<BTreeMap<_, _>>().serialize(serializer)
 }
 
-fn has_no_model(player: &AgentPlayer) -> bool {
-    player.model.is_none()
+impl LeadAction {
+    /// The end of a run, whose report is filled in by whoever shows it.
+    fn finish() -> Self {
+        let report = String::new();
+        Self::Finish { report }
+    }
+
+    /// The open question as an action.
+    fn ask(question: &Question) -> Self {
+        let shown = question.shown();
+        Self::Ask {
+            question: shown.id,
+            text: shown.text,
+            header: shown.header,
+            options: shown.options,
+            multi_select: false,
+        }
+    }
+
+    /// True if it starts or wakes an agent, and the lead hears of that for the first time.
+    fn is_new_dispatch(&self) -> bool {
+        match self {
+            Self::Spawn { again, .. } | Self::Resume { again, .. } | Self::Verify { again, .. } => {
+                !again
+            }
+            _ => false,
+        }
+    }
+
+    /// True if only the user can bring the run on.
+    fn is_for_user(&self) -> bool {
+        matches!(
+            self,
+            Self::Ask { .. } | Self::Deadlock { .. } | Self::Revise { .. }
+        )
+    }
 }
 
 /// Facts from outside the state.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct RunSurroundings {
     pub now: Timestamp,
     /// True if the user can be asked.
@@ -170,19 +198,14 @@ impl RunSurroundings {
             now,
             attended: session_is_attended || state.terms().attended,
             nudges: settings.nudge.max_retries,
-            timeout: match state.terms().processes {
+            timeout: match state.has_processes() {
                 // `fp run` sees its processes end.
                 true => SignedDuration::MAX,
                 false => SignedDuration::from_mins(settings.agents.silence_minutes.into()),
             },
-            edited: BTreeSet::new(),
-            moved: None,
-            token: String::new(),
             agents: settings.agents.clone(),
             budget: settings.budget.clone(),
-            silent: BTreeSet::new(),
-            renew: false,
-            cut_off: false,
+            ..Self::default()
         }
     }
 }
@@ -199,32 +222,15 @@ pub struct LeadTurn {
 impl LeadTurn {
     /// Events to log once the actions were shown, but not if showing them fails.
     pub fn told(&self) -> Vec<Event> {
-        let is_new = |action: &LeadAction| {
-            matches!(
-                action,
-                LeadAction::Spawn { again: false, .. }
-                    | LeadAction::Resume { again: false, .. }
-                    | LeadAction::Verify { again: false, .. }
-            )
-        };
-        if self.actions.iter().any(is_new) {
-            vec![Event::Told]
-        } else {
-            Vec::new()
-        }
+        let is_news = self.actions.iter().any(LeadAction::is_new_dispatch);
+        is_news.then_some(Event::Told).into_iter().collect()
     }
-}
-
-struct Draft<'a> {
-    state: State,
-    around: &'a RunSurroundings,
-    turn: LeadTurn,
 }
 
 impl State {
     /// The open questions as actions.
     pub fn asks(&self) -> Vec<LeadAction> {
-        self.open_questions().map(ask_of).collect()
+        self.open_questions().map(LeadAction::ask).collect()
     }
 
     /// True if nothing goes on in the run before the user has answered, or has changed the plan.
@@ -233,75 +239,55 @@ impl State {
             let is_blocked = |q: &Question| q.topic.blocks_commit_of(&task.leaf.id);
             !self.is_own(task) || task.awaits_commit() && !self.open_questions().any(is_blocked)
         };
-        let works = |agent: &RunAgent| agent.activity != Activity::Idle;
-        if !self.is_running() || self.agents.values().any(works) || self.running().any(goes_on) {
+        if !self.is_running()
+            || self.active_agents().next().is_some()
+            || self.running().any(goes_on)
+        {
             return false;
         }
         let (now, settings) = (self.last_at.unwrap_or_default(), Settings::default());
         let mut around = RunSurroundings::new(self, &settings, now, !self.has_processes());
         for question in self.open_questions() {
             if let Topic::Budget { limit, task, .. } = &question.topic {
-                let budget = &mut around.budget;
-                let of = if task.is_some() {
-                    &mut budget.task
-                } else {
-                    &mut budget.run
+                let budget = match task {
+                    Some(_) => &mut around.budget.task,
+                    None => &mut around.budget.run,
                 };
-                *of = Some(*limit);
+                *budget = Some(*limit);
             }
         }
-        let waits = |action: &LeadAction| match action {
-            LeadAction::Ask { .. } | LeadAction::Deadlock { .. } | LeadAction::Revise { .. } => {
-                true
-            }
-            LeadAction::Spawn { .. }
-            | LeadAction::Resume { .. }
-            | LeadAction::Verify { .. }
-            | LeadAction::Judge { .. }
-            | LeadAction::Wait { .. }
-            | LeadAction::Finish { .. } => false,
-        };
-        self.next(&[], &around)
-            .is_ok_and(|turn| turn.actions.iter().all(waits))
+        let turn = self.next(&[], &around);
+        turn.is_ok_and(|turn| turn.actions.iter().all(LeadAction::is_for_user))
     }
 
     /// Decides what is due now that the agents in `ended` have ended. Refused before the run is started.
     pub fn next(&self, ended: &[AgentName], around: &RunSurroundings) -> Result<LeadTurn, Refusal> {
+        let mut draft = Draft::new(self, around);
         match self.expect_running() {
             Ok(()) => {}
             Err(Refusal::Over) => {
-                let actions = vec![LeadAction::Finish {
-                    report: String::new(),
-                }];
-                return Ok(LeadTurn {
-                    events: Vec::new(),
-                    actions,
-                });
+                draft.turn.actions.push(LeadAction::finish());
+                return Ok(draft.turn);
             }
             Err(refusal) => return Err(refusal),
         }
-        let mut draft = Draft {
-            state: self.clone(),
-            around,
-            turn: LeadTurn::default(),
-        };
         draft.take_back_from_silent();
         draft.end_agents(ended);
         draft.look_at_head();
         draft.answer_unattended();
         // An answer by a rule changes what is said again.
-        draft.repeat();
-        if draft.is_spent() {
+        draft.repeat_dispatches();
+        if draft.spent_budget(None).is_some() {
             draft.ask_to_spend();
         } else {
-            draft.verify();
+            draft.start_verifiers();
             draft.wake_owners();
             draft.answer_unattended();
             if !around.cut_off {
-                draft.staff();
+                draft.staff_builders();
             }
         }
-        draft.close();
+        draft.close_turn();
         if around.renew && draft.state.own_running().next().is_some() {
             draft.record(Event::Renewed);
         }
@@ -309,7 +295,22 @@ impl State {
     }
 }
 
-impl Draft<'_> {
+/// A turn in the making, and the state after it.
+struct Draft<'a> {
+    state: State,
+    around: &'a RunSurroundings,
+    turn: LeadTurn,
+}
+
+impl<'a> Draft<'a> {
+    fn new(state: &State, around: &'a RunSurroundings) -> Self {
+        Self {
+            state: state.clone(),
+            around,
+            turn: LeadTurn::default(),
+        }
+    }
+
     fn record(&mut self, event: Event) {
         self.state.fold(&event, self.around.now);
         self.turn.events.push(event);
@@ -319,49 +320,52 @@ impl Draft<'_> {
         events.into_iter().for_each(|event| self.record(event));
     }
 
-    fn end_agents(&mut self, ended: &[AgentName]) {
-        // A time in the future is the log's, not the clock's, so the silence counts from where the clock is known.
-        let counted = |since: Timestamp| {
-            if since > self.around.now {
-                self.state.behind
-            } else {
-                Some(since)
-            }
-        };
-        let waited =
-            |since: Timestamp| counted(since).map(|since| self.around.now.duration_since(since));
-        let silent =
-            |since: Timestamp| waited(since).is_some_and(|waited| waited > self.around.timeout);
-        // A report repeated after a killed `next` refers to the previous turn.
-        let ended = |name: &AgentName| {
-            ended.contains(name) && self.state.untold.iter().all(|u| u.name != *name)
-        };
-        let over: Vec<AgentName> = self
-            .state
-            .agents
-            .iter()
-            .filter(|(name, agent)| {
-                agent.activity != Activity::Idle && (ended(name) || silent(agent.since))
-            })
-            .map(|(name, _)| name.clone())
-            .collect();
-        for name in over {
-            self.record(Event::agent_ended(name));
+    /// Asks about `topic`, unless the user is asked about it already.
+    fn ask_once(&mut self, topic: Topic, reason: &str) {
+        if !self.state.open_questions().any(|q| q.topic == topic) {
+            self.record(self.state.ask(topic, reason));
         }
     }
 
+    fn end_agents(&mut self, ended: &[AgentName]) {
+        let now = self.around.now;
+        // A time in the future is the log's, not the clock's, so the silence counts from where the clock is known.
+        let counted = |since: Timestamp| match since > now {
+            true => self.state.behind,
+            false => Some(since),
+        };
+        let is_silent = |since: Timestamp| {
+            counted(since).is_some_and(|since| now.duration_since(since) > self.around.timeout)
+        };
+        // A report repeated after a killed `next` refers to the previous turn.
+        let is_untold = |name: &AgentName| self.state.untold.iter().any(|told| told.name == *name);
+        let active = self.state.active_agents();
+        let over = active.filter(|(name, agent)| {
+            ended.contains(name) && !is_untold(name) || is_silent(agent.since)
+        });
+        let over = over
+            .map(|(name, _)| Event::agent_ended(name.clone()))
+            .collect();
+        self.record_all(over);
+    }
+
     /// Repeats to the lead what a killed `next` may not have told it, and what it was told and may have lost.
-    fn repeat(&mut self) {
-        let State {
-            untold,
-            unstarted,
-            unwoken,
-            ..
-        } = &self.state;
-        let told = unstarted.iter().chain(unwoken).map(|told| (told, true));
-        let due = untold.iter().map(|untold| (untold, false)).chain(told);
-        let actions = due.filter_map(|(due, again)| self.action(due, again));
-        self.turn.actions = actions.collect();
+    fn repeat_dispatches(&mut self) {
+        let state = &self.state;
+        let told = state
+            .unstarted
+            .iter()
+            .chain(&state.unwoken)
+            .map(|told| (told, true));
+        let due = state
+            .untold
+            .iter()
+            .map(|untold| (untold, false))
+            .chain(told);
+        let actions = due
+            .filter_map(|(due, again)| self.action_for(due, again))
+            .collect();
+        self.turn.actions = actions;
     }
 
     /// Records changes beneath pending tasks, and asks once about all of them. While the plan itself commits, a later
@@ -369,15 +373,13 @@ impl Draft<'_> {
     fn look_at_head(&mut self) {
         let moved = self.around.moved.as_ref();
         if let Some(moved) = moved.filter(|_| !self.state.is_committing()) {
-            let drifted = self.state.drift(moved);
             self.record(Event::HeadMoved {
                 head: moved.head.clone(),
-                drifted,
+                drifted: self.state.drift_by(moved),
             });
         }
         if let Some((tasks, told)) = self.state.unasked_drift() {
-            let ask = self.state.ask(Topic::Drift(tasks), &told);
-            self.record(ask);
+            self.record(self.state.ask(Topic::Drift(tasks), &told));
         }
     }
 
@@ -386,29 +388,19 @@ impl Draft<'_> {
             return;
         }
         // Of those that other machines ask, their own users are asked, unless nothing is heard of them.
-        let is_silent = |asked: &&Asked| {
-            asked
-                .machine
-                .as_ref()
-                .is_some_and(|m| self.around.silent.contains(m))
+        let is_silent = |machine: &MachineId| self.around.silent.contains(machine);
+        let is_due = |asked: &&Asked| {
+            asked.is_open() && (self.is_own(asked) || asked.machine.as_ref().is_some_and(is_silent))
         };
-        let asked = self
-            .state
-            .questions
-            .iter()
-            .filter(|asked| self.is_own(asked) || is_silent(asked));
-        let open: Vec<Question> = asked
-            .filter(|asked| asked.answer.is_empty())
-            .map(|asked| asked.question.clone())
-            .collect();
-        for question in open {
-            let answer = question.unattended_answer().to_owned();
+        let due = self.state.questions.iter().filter(is_due);
+        let due: Vec<Question> = due.map(|asked| asked.question.clone()).collect();
+        for question in due {
+            let answer = [question.unattended_answer().to_owned()];
             let token = self.around.token.clone();
             let events = self
                 .state
-                .answer(&question.id, &[answer], Decider::Auto, token)
-                .unwrap_or_default();
-            self.record_all(events);
+                .answer(&question.id, &answer, Decider::Auto, token);
+            self.record_all(events.unwrap_or_default());
         }
     }
 
@@ -416,26 +408,22 @@ impl Draft<'_> {
         asked.machine == self.state.machine
     }
 
-    /// True if the budget of the run is spent.
-    fn is_spent(&self) -> bool {
-        self.around
-            .budget
-            .run
-            .is_some_and(|limit| self.state.is_spent(limit, None))
+    /// The budget of the run, or of `task`, if it is spent.
+    fn spent_budget(&self, task: Option<&TaskId>) -> Option<SpendingLimit> {
+        let limit = match task {
+            Some(_) => self.around.budget.task,
+            None => self.around.budget.run,
+        };
+        limit.filter(|limit| self.state.is_spent(*limit, task))
     }
 
     /// Asks whether more may be spent, if anything would be started. Where a rule answers, what is under way comes to its
     /// end first.
     fn ask_to_spend(&mut self) {
-        let state = self.state.clone();
-        let mut would = Draft {
-            state,
-            around: self.around,
-            turn: LeadTurn::default(),
-        };
-        would.verify();
+        let mut would = Draft::new(&self.state, self.around);
+        would.start_verifiers();
         would.wake_owners();
-        would.staff();
+        would.staff_builders();
         if !would.turn.actions.is_empty() && (self.around.attended || self.under_way().is_empty()) {
             self.may_spend(None);
         }
@@ -443,270 +431,199 @@ impl Draft<'_> {
 
     /// True if the budget of the run, or of `task`, isn't spent. Asks the user once it is.
     fn may_spend(&mut self, task: Option<&TaskId>) -> bool {
-        let limit = if task.is_none() {
-            self.around.budget.run
-        } else {
-            self.around.budget.task
-        };
-        let Some(limit) = limit.filter(|limit| self.state.is_spent(*limit, task)) else {
+        let Some(limit) = self.spent_budget(task) else {
             return true;
         };
         let is_asked = |q: &Question| matches!(&q.topic, Topic::Budget { task: of, .. } if of.as_ref() == task);
         if !self.state.open_questions().any(is_asked) {
-            let ask = self.state.ask(
-                Topic::Budget {
-                    limit,
-                    spent: Some(self.state.spent_of(limit, task)),
-                    task: task.cloned(),
-                },
-                "",
-            );
-            self.record(ask);
+            let topic = Topic::Budget {
+                limit,
+                spent: Some(self.state.spent_of(limit, task)),
+                task: task.cloned(),
+            };
+            self.record(self.state.ask(topic, ""));
             self.answer_unattended();
         }
         false
     }
 
-    fn verify(&mut self) {
-        let due: Vec<TaskId> = self
-            .state
-            .tasks
-            .iter()
-            .filter(|t| {
-                t.status == Status::AwaitingVerification
-                    && !t.awaits_commit()
-                    && self.state.is_own(t)
-            })
-            .map(|t| t.leaf.id.clone())
-            .filter(|id| !self.is_being_verified(id) && !self.state.doubts_checks_of(id))
-            .collect();
-        let lead_judges = self.state.terms().lead_judges;
-        for id in due {
-            if lead_judges {
-                self.have_judged(&id);
+    fn start_verifiers(&mut self) {
+        let judged = |id: &TaskId| {
+            self.state
+                .active_agents()
+                .any(|(_, agent)| agent.task.as_ref() == Some(id))
+        };
+        let is_due = |task: &&TaskState| {
+            let id = &task.leaf.id;
+            let awaits_verdict =
+                task.status == Status::AwaitingVerification && !task.awaits_commit();
+            awaits_verdict && !judged(id) && !self.state.doubts_checks_of(id)
+        };
+        let due: Vec<TaskState> = self.state.own_running().filter(is_due).cloned().collect();
+        for task in due {
+            if self.state.terms().lead_judges {
+                // Nothing is recorded, because nothing is started: it stays due until there is a verdict.
+                self.turn.actions.push(LeadAction::Judge {
+                    prompt: message::judge_prompt(&self.state.plan_id, &task),
+                    iteration: task.iteration,
+                    task: task.leaf.id,
+                });
             } else {
-                self.start_verifier(&id);
+                self.start_verifier(&task);
             }
         }
     }
 
-    /// Records nothing, because nothing is started: the judgement stays due until there is a verdict.
-    fn have_judged(&mut self, id: &TaskId) {
-        let Some(iteration) = self.state.task(id).map(|task| task.iteration) else {
-            return;
-        };
-        let prompt = message::judge(&self.state.plan_id, id, iteration);
-        self.turn.actions.push(LeadAction::Judge {
-            task: id.clone(),
-            iteration,
-            prompt,
-        });
-    }
-
-    fn is_being_verified(&self, id: &TaskId) -> bool {
-        self.state
-            .agents
-            .values()
-            .any(|a| a.task.as_ref() == Some(id) && a.activity != Activity::Idle)
-    }
-
-    fn start_verifier(&mut self, id: &TaskId) {
+    fn start_verifier(&mut self, task: &TaskState) {
+        let id = &task.leaf.id;
         if !self.may_spend(Some(id)) {
             return;
         }
-        let Some(task) = self.state.task(id) else {
-            return;
-        };
         let topic = Topic::VerifierSilent(id.clone());
-        if task.verifiers >= VERIFIERS + self.retries(&topic) {
-            if !self.is_open(&topic) {
-                let ask = self.state.ask(topic, &self.state.said_by_verifiers(id));
-                self.record(ask);
-            }
-            return;
+        if task.verifiers >= VERIFIERS + self.retries_of(&topic) {
+            let said = self.state.said_by_verifiers(id);
+            return self.ask_once(topic, &said);
         }
-        let (iteration, nth) = (task.iteration, task.verifiers);
         // A retried task begins at the first iteration again, and the client still knows the verifiers of before.
         let is_new = |name: &AgentName| !self.state.agents.contains_key(name);
-        let mut names = (nth..=u32::MAX).map_while(|nth| verifier_name(id, iteration, nth));
-        let Some(name) = names.find(is_new) else {
-            return;
-        };
-        self.dispatch(Dispatch::Verify, name, Some(id.clone()));
+        let mut names = (task.verifiers..=u32::MAX).map_while(|nth| verifier_name(task, nth));
+        if let Some(name) = names.find(is_new) {
+            self.dispatch_agent(Dispatch::Verify, name, Some(id.clone()));
+        }
     }
 
-    fn is_open(&self, topic: &Topic) -> bool {
-        self.state.open_questions().any(|q| q.topic == *topic)
-    }
-
-    fn retries(&self, topic: &Topic) -> u32 {
-        let answered = self
+    /// The number of times that the user wanted another try at `topic`.
+    fn retries_of(&self, topic: &Topic) -> u32 {
+        let asked = self
             .state
             .questions
             .iter()
-            .filter(|a| a.question.topic == *topic);
-        let retried = answered.filter(|a| {
-            a.answer
-                .iter()
-                .any(|label| label == AnswerChoice::Retry.into_str())
-        });
+            .filter(|asked| asked.question.topic == *topic);
+        let retried = asked.filter(|asked| asked.has_answer(AnswerChoice::Retry));
         u32::try_from(retried.count()).unwrap_or(u32::MAX)
     }
 
     fn wake_owners(&mut self) {
-        let stopped: Vec<TaskId> = self
-            .state
-            .tasks
-            .iter()
-            .filter(|t| t.status == Status::Implementing && self.state.is_own(t))
-            .filter(|t| {
-                let agent = t
-                    .claim
-                    .as_ref()
-                    .and_then(|c| self.state.agents.get(&c.owner));
-                agent.is_none_or(|a| a.activity == Activity::Idle)
-            })
-            .map(|t| t.leaf.id.clone())
-            .collect();
-        for id in stopped {
-            self.wake_owner(&id);
+        let is_stopped = |task: &&TaskState| {
+            let agent = task.owner().and_then(|owner| self.state.agents.get(owner));
+            let is_idle = agent.is_none_or(|agent| agent.activity == Activity::Idle);
+            task.status == Status::Implementing && is_idle
+        };
+        let stopped = self.state.own_running().filter(is_stopped);
+        for task in stopped.cloned().collect::<Vec<TaskState>>() {
+            self.wake_owner(&task);
         }
     }
 
-    fn wake_owner(&mut self, id: &TaskId) {
+    fn wake_owner(&mut self, task: &TaskState) {
+        let id = &task.leaf.id;
         if self.state.awaits_answer(id) || !self.may_spend(Some(id)) {
             return;
         }
-        let Some(task) = self.state.task(id) else {
-            return;
-        };
-        let Some(owner) = task.claim.as_ref().map(|c| c.owner.clone()) else {
+        let Some(owner) = task.owner().cloned() else {
             return;
         };
         let left = self.state.reasons_left(&owner, task);
         if task.silences >= SILENCES {
-            self.give_up(
+            self.fail_task(
                 id,
                 &format!("{owner} fell silent twice, and was ended{left}"),
             );
         } else if task.resume_due {
-            self.dispatch(Dispatch::Resume, owner, Some(id.clone()));
+            self.dispatch_agent(Dispatch::Resume, owner, Some(id.clone()));
         } else if task.nudges < self.around.nudges {
             self.record(Event::Nudged {
                 task: id.clone(),
                 owner: owner.clone(),
             });
-            self.dispatch(Dispatch::Resume, owner, Some(id.clone()));
+            self.dispatch_agent(Dispatch::Resume, owner, Some(id.clone()));
         } else {
             let times = self.around.nudges + 1;
-            self.give_back(
-                id,
-                &format!("{owner} handed nothing in, {times} times{left}"),
-            );
+            let reason = format!("{owner} handed nothing in, {times} times{left}");
+            self.take_back(task, &reason);
         }
     }
 
     /// Takes back what machines hold that nothing is heard of.
     fn take_back_from_silent(&mut self) {
-        let held = self.state.running().filter_map(|task| {
-            let machine = task
-                .machine
-                .as_ref()
-                .filter(|machine| self.around.silent.contains(*machine))?;
-            Some((task.leaf.id.clone(), machine.clone()))
+        let is_silent = |machine: &MachineId| self.around.silent.contains(machine);
+        let lost = self.state.running().filter_map(|task| {
+            let machine = task.machine.clone().filter(is_silent)?;
+            Some((task.clone(), machine))
         });
-        for (id, machine) in held.collect::<Vec<_>>() {
-            let about = |topic: &Topic| topic.task() == Some(&id);
-            self.record_all(
-                self.state
-                    .close_questions(about, ClosedUnanswered::Withdrawn.into_str()),
-            );
-            self.give_back(&id, &format!("nothing is heard of {machine} any more"));
+        for (task, machine) in lost.collect::<Vec<_>>() {
+            let about = |topic: &Topic| topic.task() == Some(&task.leaf.id);
+            let withdrawn = ClosedUnanswered::Withdrawn.into_str();
+            self.record_all(self.state.close_questions(about, withdrawn));
+            self.take_back(&task, &format!("nothing is heard of {machine} any more"));
         }
     }
 
     /// Takes a claim back. The attempt counts, or this would never end.
-    fn give_back(&mut self, id: &TaskId, reason: &str) {
-        let iteration = self.state.task(id).map_or(0, |t| t.iteration) + 1;
-        if iteration <= self.state.iterations_of(id) {
-            self.record(Event::Released {
-                task: id.clone(),
-                reason: reason.to_owned(),
-                iteration,
-            });
-            return;
+    fn take_back(&mut self, task: &TaskState, reason: &str) {
+        let (id, iteration) = (&task.leaf.id, task.iteration + 1);
+        match iteration <= self.state.iterations_of(id) {
+            true => self.record(Event::released(id, reason, iteration)),
+            false => self.fail_task(id, reason),
         }
-        self.give_up(id, reason);
     }
 
-    fn give_up(&mut self, id: &TaskId, reason: &str) {
-        self.record_all(self.state.failing(id, reason));
-        let ask = self.state.ask(Topic::TaskFailed(id.clone()), reason);
-        self.record(ask);
+    fn fail_task(&mut self, id: &TaskId, reason: &str) {
+        self.record_all(self.state.give_up(id, reason));
+        self.record(self.state.ask(Topic::TaskFailed(id.clone()), reason));
     }
 
-    /// Records a dispatch and hands it to the lead.
-    fn dispatch(&mut self, dispatch: Dispatch, name: AgentName, task: Option<TaskId>) {
+    /// Records that the lead has to start or wake `name`, and tells it so.
+    fn dispatch_agent(&mut self, dispatch: Dispatch, name: AgentName, task: Option<TaskId>) {
         let due = Untold {
             dispatch,
             name: name.clone(),
             task: task.clone(),
         };
-        let action = self.action(&due, false);
+        self.turn.actions.extend(self.action_for(&due, false));
         self.record(Event::Dispatched {
             dispatch,
             name,
             task,
         });
-        self.turn.actions.extend(action);
     }
 
-    fn action(&self, due: &Untold, again: bool) -> Option<LeadAction> {
-        let plan = &self.state.plan_id;
+    fn action_for(&self, due: &Untold, again: bool) -> Option<LeadAction> {
+        let (plan, name) = (&self.state.plan_id, due.name.clone());
         let task = due.task.as_ref().and_then(|id| self.state.task(id));
-        let name = due.name.clone();
         Some(match due.dispatch {
-            Dispatch::Spawn => {
-                let prompt = message::builder_prompt(plan, &name);
-                let player = self.player_of_next(&name);
-                LeadAction::Spawn {
-                    name,
-                    agent: BUILDER,
-                    prompt,
-                    player,
-                    again,
-                }
-            }
+            Dispatch::Spawn => LeadAction::Spawn {
+                agent: BUILDER,
+                prompt: message::builder_prompt(plan, &name),
+                player: self.player_of_next(&name),
+                name,
+                again,
+            },
             Dispatch::Resume => {
-                let held = task.filter(|t| t.claim.as_ref().is_some_and(|c| c.owner == name));
-                let message = match (held, &due.task) {
-                    (Some(task), _) => message::wake(&self.state, task, &name),
-                    (None, Some(lost)) => message::lost(plan, lost, &name),
-                    (None, None) => message::offer(plan, &name),
-                };
-                let player = match held {
-                    Some(task) => player(&self.around.agents, Role::Builder, Some(task)),
-                    None => self.player_of_next(&name),
-                };
+                let held = task.filter(|task| task.owner() == Some(&name));
                 LeadAction::Resume {
+                    message: match (held, &due.task) {
+                        (Some(task), _) => message::wake_up(&self.state, task, &name),
+                        (None, Some(lost)) => message::lost_task(plan, lost, &name),
+                        (None, None) => message::work_offer(plan, &name),
+                    },
+                    player: match held {
+                        Some(_) => player_of(&self.around.agents, Role::Builder, held),
+                        None => self.player_of_next(&name),
+                    },
                     name,
-                    message,
-                    player,
                     again,
                 }
             }
             Dispatch::Verify => {
-                let task = task.filter(|t| t.status == Status::AwaitingVerification)?;
-                let player = player(&self.around.agents, Role::Verifier, Some(task));
-                let (task, iteration) = (task.leaf.id.clone(), task.iteration);
-                let prompt = message::verifier_prompt(plan, &name, &task, iteration);
+                let task = task.filter(|task| task.status == Status::AwaitingVerification)?;
                 LeadAction::Verify {
-                    name,
-                    task,
-                    iteration,
                     agent: VERIFIER,
-                    prompt,
-                    player,
+                    prompt: message::verifier_prompt(plan, &name, task),
+                    player: player_of(&self.around.agents, Role::Verifier, Some(task)),
+                    task: task.leaf.id.clone(),
+                    iteration: task.iteration,
+                    name,
                     again,
                 }
             }
@@ -715,67 +632,65 @@ impl Draft<'_> {
 
     /// The player of `name`, which is about to claim: each takes the first task that those before it leave.
     fn player_of_next(&self, name: &AgentName) -> AgentPlayer {
-        if self.around.agents.by_complexity.is_empty() {
-            return player(&self.around.agents, Role::Builder, None);
-        }
-        let before = self.on_their_way().filter(|other| *other < name).count();
-        let ready = self.state.ready(&self.around.edited);
-        player(
-            &self.around.agents,
-            Role::Builder,
-            ready.get(before).or(ready.last()).copied(),
-        )
+        let agents = &self.around.agents;
+        let task = match agents.by_complexity.is_empty() {
+            true => None,
+            false => {
+                let before = self.on_their_way().filter(|other| *other < name).count();
+                let ready = self.state.ready(&self.around.edited);
+                ready.get(before).or(ready.last()).copied()
+            }
+        };
+        player_of(agents, Role::Builder, task)
     }
 
     /// The builders that are about to claim.
     fn on_their_way(&self) -> impl Iterator<Item = &AgentName> {
-        let builders = self
-            .state
-            .agents
-            .iter()
-            .filter(|(_, agent)| agent.role == Role::Builder);
-        let active = builders.filter(|(_, agent)| agent.activity != Activity::Idle);
-        active
-            .map(|(name, _)| name)
-            .filter(|name| self.state.held_by(name).is_none())
+        let active = self.state.active_agents();
+        let builders = active.filter(|(_, agent)| agent.role == Role::Builder);
+        let names = builders.map(|(name, _)| name);
+        names.filter(|name| self.state.held_by(name).is_none())
     }
 
     /// Assigns builders to ready tasks, as many as can run side by side.
-    fn staff(&mut self) {
+    fn staff_builders(&mut self) {
         let on_their_way = self.on_their_way().count();
-        let builders = self.state.run.as_ref().map_or(1, |r| r.terms.builders);
-        let capacity =
-            (builders as usize).saturating_sub(self.state.own_running().count() + on_their_way);
-        let wanted = self
-            .startable(capacity + on_their_way)
+        let builders = self.state.run.as_ref().map_or(1, |run| run.terms.builders);
+        let busy = self.state.own_running().count() + on_their_way;
+        let free = (builders as usize).saturating_sub(busy);
+        let mut wanted = self
+            .startable(free + on_their_way)
             .saturating_sub(on_their_way)
-            .min(capacity);
-        let limit = FRUITLESS * (1 + self.retries(&Topic::BuildersSilent));
-        let mut exhausted = false;
-        let mut started = 0;
-        for number in 1..=builders {
-            if started == wanted {
+            .min(free);
+        let limit = FRUITLESS * (1 + self.retries_of(&Topic::BuildersSilent));
+        let (mut is_exhausted, mut has_started) = (false, on_their_way > 0);
+        for name in (1..=builders)
+            .filter_map(|number| self.state.builder(number))
+            .collect::<Vec<_>>()
+        {
+            if wanted == 0 {
                 return;
             }
-            let Some(name) = self.state.builder(number) else {
+            let agent = self.state.agents.get(&name);
+            let is_busy = agent.is_some_and(|agent| agent.activity != Activity::Idle);
+            if is_busy || self.state.held_by(&name).is_some() {
                 continue;
-            };
-            match self.state.agents.get(&name) {
-                _ if self.state.held_by(&name).is_some() => continue,
-                Some(agent) if agent.activity != Activity::Idle => continue,
-                Some(agent) if agent.fruitless >= limit => {
-                    exhausted = true;
-                    continue;
-                }
-                Some(agent) if agent.fruitless == 0 => self.dispatch(Dispatch::Resume, name, None),
-                _ => self.dispatch(Dispatch::Spawn, name, None),
             }
-            started += 1;
+            let fruitless = agent.map(|agent| agent.fruitless);
+            if fruitless.is_some_and(|times| times >= limit) {
+                is_exhausted = true;
+                continue;
+            }
+            let dispatch = match fruitless {
+                Some(0) => Dispatch::Resume,
+                _ => Dispatch::Spawn,
+            };
+            self.dispatch_agent(dispatch, name, None);
+            (wanted, has_started) = (wanted - 1, true);
         }
-        if started == 0 && exhausted && on_their_way == 0 && !self.is_open(&Topic::BuildersSilent) {
+        if is_exhausted && !has_started {
             let said = self.state.said_by_fruitless();
-            let ask = self.state.ask(Topic::BuildersSilent, &said);
-            self.record(ask);
+            self.ask_once(Topic::BuildersSilent, &said);
             self.answer_unattended();
         }
     }
@@ -795,136 +710,104 @@ impl Draft<'_> {
         taken.len()
     }
 
-    fn close(&mut self) {
+    /// Ends the turn: with the questions, or else with what the run waits for.
+    fn close_turn(&mut self) {
         if !self.state.is_running() {
-            self.turn.actions = vec![LeadAction::Finish {
-                report: String::new(),
-            }];
+            self.turn.actions = vec![LeadAction::finish()];
             return;
         }
-        let open = self
-            .state
-            .questions
-            .iter()
-            .filter(|asked| asked.answer.is_empty());
+        let open = self.state.questions.iter().filter(|asked| asked.is_open());
         let (here, elsewhere): (Vec<&Asked>, Vec<&Asked>) =
             open.partition(|asked| self.around.attended || self.is_own(asked));
-        let questions: Vec<LeadAction> = here
-            .into_iter()
-            .map(|asked| ask_of(&asked.question))
-            .collect();
-        let asks = !questions.is_empty();
-        self.turn.actions.extend(questions);
-        if asks
-            || self
-                .turn
-                .actions
-                .iter()
-                .any(|action| matches!(action, LeadAction::Judge { .. }))
-        {
+        let asks = here.iter().map(|asked| LeadAction::ask(&asked.question));
+        self.turn.actions.extend(asks);
+        let is_judge = |action: &LeadAction| matches!(action, LeadAction::Judge { .. });
+        if !here.is_empty() || self.turn.actions.iter().any(is_judge) {
             return;
         }
+        let answers = elsewhere.iter().filter_map(|asked| {
+            let machine = asked.machine.as_ref()?;
+            Some(format!("the answer to {} on {machine}", asked.question.id))
+        });
+        let remote = self
+            .around
+            .cut_off
+            .then(|| "the connection to the remote".to_owned());
         let mut on = self.under_way();
-        on.extend(elsewhere.into_iter().filter_map(|asked| {
-            Some(format!(
-                "the answer to {} on {}",
-                asked.question.id,
-                asked.machine.as_ref()?
-            ))
-        }));
-        on.extend(
-            self.around
-                .cut_off
-                .then(|| "the connection to the remote".to_owned()),
-        );
-        if !on.is_empty() {
-            self.turn.actions.push(LeadAction::Wait { on });
-        } else if self.state.wants_task() {
-            let add = format!(
-                "another task: `fp task add {0} …`, then `fp approve {0}`",
-                self.state.plan_id
-            );
-            self.turn
-                .actions
-                .push(LeadAction::Revise { due: vec![add] });
-        } else if !self.state.end_commands_due().is_empty() {
-            self.turn.actions.push(LeadAction::Wait {
-                on: vec!["the checks at the end".to_owned()],
-            });
-        } else if self.state.tasks.iter().all(|t| t.status.is_final()) {
+        on.extend(answers.chain(remote));
+        let last = self.last_action(on);
+        if matches!(last, LeadAction::Finish { .. }) {
             self.record(Event::Finished);
-            self.turn.actions.push(LeadAction::Finish {
-                report: String::new(),
-            });
-        } else {
-            let due = self.chain(|obstacle| obstacle.is_some_and(Obstacle::wants_approval));
-            self.turn.actions.push(match due.is_empty() {
-                true => LeadAction::Deadlock {
-                    chain: self.chain(|_| true),
-                },
-                false => LeadAction::Revise { due },
-            });
+        }
+        self.turn.actions.push(last);
+    }
+
+    /// The action that ends a turn without a question, while the run waits `on` something.
+    fn last_action(&self, on: Vec<String>) -> LeadAction {
+        let (state, plan) = (&self.state, &self.state.plan_id);
+        if !on.is_empty() {
+            return LeadAction::Wait { on };
+        }
+        if state.wants_task() {
+            let add = format!("another task: `fp task add {plan} …`, then `fp approve {plan}`");
+            return LeadAction::Revise { due: vec![add] };
+        }
+        if !state.end_commands_due().is_empty() {
+            let on = vec!["the checks at the end".to_owned()];
+            return LeadAction::Wait { on };
+        }
+        if state.tasks.iter().all(|task| task.status.is_final()) {
+            return LeadAction::finish();
+        }
+        let due = self.open_chain(|obstacle| obstacle.is_some_and(Obstacle::wants_approval));
+        match due.is_empty() {
+            true => LeadAction::Deadlock {
+                chain: self.open_chain(|_| true),
+            },
+            false => LeadAction::Revise { due },
         }
     }
 
     fn under_way(&self) -> Vec<String> {
-        let agents = self
-            .state
-            .agents
-            .iter()
-            .filter(|(_, a)| a.activity != Activity::Idle)
-            .map(|(n, _)| n.to_string());
-        let commits = self.state.own_running().filter(|t| t.awaits_commit());
-        let commits = commits.map(|t| format!("the commit of task {}", t.leaf.id));
+        let agents = self.state.active_agents().map(|(name, _)| name.to_string());
+        let commits = self.state.own_running().filter(|task| task.awaits_commit());
+        let commits = commits.map(|task| format!("the commit of task {}", task.leaf.id));
         let elsewhere = self.state.running().filter(|task| !self.state.is_own(task));
-        let elsewhere = elsewhere
-            .filter_map(|t| Some(format!("task {} on {}", t.leaf.id, t.machine.as_ref()?)));
+        let elsewhere = elsewhere.filter_map(|task| {
+            let machine = task.machine.as_ref()?;
+            Some(format!("task {} on {machine}", task.leaf.id))
+        });
         agents.chain(commits).chain(elsewhere).collect()
     }
 
     /// The open tasks whose obstacle is `wanted`, with it.
-    fn chain(&self, wanted: impl Fn(Option<&Obstacle>) -> bool) -> Vec<String> {
-        let open = self.state.tasks.iter().filter(|t| !t.status.is_final());
+    fn open_chain(&self, wanted: impl Fn(Option<&Obstacle>) -> bool) -> Vec<String> {
         let obstacles = self.state.obstacles(&self.around.edited);
+        let open = self
+            .state
+            .tasks
+            .iter()
+            .filter(|task| !task.status.is_final());
         let open = open.map(|task| (task, obstacles.of(task)));
-        open.filter(|(_, obstacle)| wanted(obstacle.as_ref()))
-            .map(|(task, obstacle)| {
-                let why = match obstacle {
-                    None => "it is ready, but no builder may be started".to_owned(),
-                    Some(obstacle) => self.state.explain(task, &obstacle),
-                };
-                format!("{}: {why}", task.leaf.id)
-            })
-            .collect()
+        let chain = open.filter(|(_, obstacle)| wanted(obstacle.as_ref()));
+        let line = |(task, obstacle): (&TaskState, Option<Obstacle>)| {
+            let why = match obstacle {
+                None => "it is ready, but no builder may be started".to_owned(),
+                Some(obstacle) => self.state.explain(task, &obstacle),
+            };
+            format!("{}: {why}", task.leaf.id)
+        };
+        chain.map(line).collect()
     }
 }
 
-fn ask_of(question: &Question) -> LeadAction {
-    let Question {
-        id: question,
-        text,
-        header,
-        options,
-        ..
-    } = question.shown();
-    LeadAction::Ask {
-        question,
-        text,
-        header,
-        options,
-        multi_select: false,
-    }
-}
-
-fn verifier_name(task: &TaskId, iteration: u32, nth: u32) -> Option<AgentName> {
-    let task = task.as_str().replace('.', "-");
-    let again = if nth == 0 {
-        String::new()
-    } else {
-        format!("-{}", nth + 1)
+fn verifier_name(task: &TaskState, nth: u32) -> Option<AgentName> {
+    let again = match nth {
+        0 => String::new(),
+        nth => format!("-{}", nth + 1),
     };
-    let name = format!("verifier-{task}-i{iteration}{again}");
-    AgentName::new(name)
+    let (id, iteration) = (task.leaf.id.as_str().replace('.', "-"), task.iteration);
+    AgentName::new(format!("verifier-{id}-i{iteration}{again}"))
         .or_else(|_| AgentName::new(format!("verifier-i{iteration}{again}")))
         .ok()
 }

@@ -1,5 +1,7 @@
 //! The notepad passes on what builders learned to the builders after them.
 
+use std::cmp::Reverse;
+
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 
@@ -55,41 +57,35 @@ impl Note {
 
     /// The note as a line of `notepad.md`, without the bullet.
     pub fn line(&self) -> String {
-        let task = self
-            .task
-            .as_ref()
-            .map_or_else(|| "[plan]".to_owned(), |id| format!("[Task {id}]"));
+        let task = match &self.task {
+            Some(id) => format!("[Task {id}]"),
+            None => "[plan]".to_owned(),
+        };
         format!("{task} {}: {}", self.kind.into_str(), said(&self.text))
     }
 }
 
 /// Picks the notes for `task`, debts left out: first those of tasks that share a file with it, then the latest. At most
 /// [`NOTES_PER_PAYLOAD`], in the order of writing.
-pub fn relevant<'a>(state: &'a State, task: &TaskId) -> Vec<&'a Note> {
-    let files = state.task(task).map_or(&[][..], |t| &t.leaf.files);
-    let shares = |note: &Note| {
+pub fn relevant_notes<'a>(state: &'a State, task: &TaskId) -> Vec<&'a Note> {
+    let files = state.task(task).map_or(&[][..], |task| &task.leaf.files);
+    let is_near = |note: &Note| {
         let writer = note.task.as_ref().and_then(|id| state.task(id));
-        writer.is_some_and(|t| overlap(&t.leaf.files, files))
+        writer.is_some_and(|writer| overlap(&writer.leaf.files, files))
     };
-    let for_builders = |note: &&Note| note.kind != NoteKind::Debt;
-    latest_first_near(
-        state.notes.iter().filter(for_builders).collect(),
-        NOTES_PER_PAYLOAD,
-        shares,
-    )
-}
-
-/// At most `most` of `items`, in their order: those that are near, then the latest.
-pub(super) fn latest_first_near<T>(
-    items: Vec<&T>,
-    most: usize,
-    is_near: impl Fn(&T) -> bool,
-) -> Vec<&T> {
-    let (near, far): (Vec<usize>, Vec<usize>) =
-        (0..items.len()).rev().partition(|&i| is_near(items[i]));
-    let mut chosen: Vec<usize> = near.into_iter().chain(far).take(most).collect();
-    chosen.sort_unstable();
-    chosen.into_iter().map(|i| items[i]).collect()
+    let notes = state
+        .notes
+        .iter()
+        .rev()
+        .filter(|note| note.kind != NoteKind::Debt);
+    let mut chosen: Vec<(bool, usize, &Note)> = notes
+        .enumerate()
+        .map(|(age, note)| (!is_near(note), age, note))
+        .collect();
+    chosen.sort_by_key(|(is_far, age, _)| (*is_far, *age));
+    chosen.truncate(NOTES_PER_PAYLOAD);
+    chosen.sort_by_key(|(_, age, _)| Reverse(*age));
+    chosen.into_iter().map(|(_, _, note)| note).collect()
 }
 
 /// Renders the whole of `notepad.md`.
@@ -98,14 +94,15 @@ pub fn render(state: &State) -> String {
         .created_at
         .map(|at| at.to_string())
         .unwrap_or_default();
-    let mut text = format!(
-        "# Implementation Notepad\n\nPlan: {}\nStarted: {started}\n\n## Entries (most recent last)\n\n",
-        state.plan_id
-    );
-    for note in &state.notes {
-        text.push_str(&format!("- {}\n", note.line()));
-    }
-    text
+    let lines = state
+        .notes
+        .iter()
+        .map(|note| format!("- {}\n", note.line()));
+    format!(
+        "# Implementation Notepad\n\nPlan: {}\nStarted: {started}\n\n## Entries (most recent last)\n\n{}",
+        state.plan_id,
+        lines.collect::<String>()
+    )
 }
 
 #[cfg(test)]

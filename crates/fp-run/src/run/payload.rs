@@ -47,49 +47,38 @@ struct Section {
 /// Builds the payload of `task`, which must be claimed. At most [`MAX_PAYLOAD_BYTES`], as long as each path in `around`
 /// has no more than a few hundred bytes.
 pub fn payload(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around<'_>) -> String {
-    let mut sections = sections::all(state, task, leaf, around);
-    let length = |sections: &[Section]| sections.iter().map(Section::len).sum::<usize>();
-    if length(&sections) > MAX_PAYLOAD_BYTES {
-        sections[0].parts.push(sections::whole(task, around));
-        let mut length = length(&sections);
-        let parts = sections.iter_mut().flat_map(|section| &mut section.parts);
-        let mut ranked: Vec<&mut PayloadPart> =
-            parts.filter(|part| part.rank().is_some()).collect();
-        ranked.sort_by_key(|part| part.rank());
-        for cut in [PayloadPart::trim, PayloadPart::strip] {
-            for part in &mut ranked {
-                let mut before = part.len();
-                while length > MAX_PAYLOAD_BYTES && cut(part) {
-                    length = length + part.len() - before;
-                    before = part.len();
-                }
+    let mut sections = sections::all_sections(state, task, leaf, around);
+    let whole_text = |sections: &[Section]| sections.iter().map(Section::text).collect::<String>();
+    let text = whole_text(&sections);
+    if text.len() <= MAX_PAYLOAD_BYTES {
+        return text;
+    }
+    sections[0].parts.push(sections::where_whole(task, around));
+    let mut length = whole_text(&sections).len();
+    let parts = sections.iter_mut().flat_map(|section| &mut section.parts);
+    let mut ranked: Vec<&mut PayloadPart> = parts.collect();
+    ranked.sort_by_key(|part| part.cut.as_ref().map(|cut| cut.rank));
+    for to_the_last in [false, true] {
+        for part in &mut ranked {
+            let mut before = part.byte_count();
+            while length > MAX_PAYLOAD_BYTES && part.shrink(to_the_last) {
+                let after = part.byte_count();
+                (length, before) = (length + after - before, after);
             }
         }
     }
-    let mut text = String::new();
-    sections.iter().for_each(|section| section.write(&mut text));
-    text
+    whole_text(&sections)
 }
 
 impl Section {
-    fn is_empty(&self) -> bool {
-        self.parts.iter().all(PayloadPart::is_empty)
-    }
-
-    fn len(&self) -> usize {
-        let parts: usize = self.parts.iter().map(PayloadPart::len).sum();
-        if self.is_empty() {
-            0
-        } else {
-            self.heading.len() + parts
+    fn text(&self) -> String {
+        let shown: Vec<&PayloadPart> = self.parts.iter().filter(|part| !part.is_empty()).collect();
+        let mut text = shown.first().map_or("", |_| self.heading).to_owned();
+        for part in shown {
+            part.texts()
+                .for_each(|line| text.extend([part.bullet, &line, "\n"]));
         }
-    }
-
-    fn write(&self, text: &mut String) {
-        if !self.is_empty() {
-            text.push_str(self.heading);
-            self.parts.iter().for_each(|part| part.write(text));
-        }
+        text
     }
 }
 
@@ -124,27 +113,39 @@ pub(super) enum Rank {
     Title,
 }
 
-/// The place where lines are left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LeftOut {
-    First,
-    Middle,
-    Last,
+impl Rank {
+    /// The lines that the first round of cuts keeps, and those that always stay. A part without which the task can't be
+    /// done stays whole in the first round.
+    fn kept_lines(self) -> (usize, usize) {
+        match self {
+            Self::Twice | Self::Distant => (0, 0),
+            Self::Notes | Self::Answers => (2, 0),
+            Self::Direct => (usize::MAX, 0),
+            Self::Feedback => (12, 6),
+            Self::References | Self::Hints | Self::Description => (5, 0),
+            Self::Guardrails | Self::Decisions | Self::Commands => (5, 0),
+            Self::Goal | Self::Boundary | Self::Criteria | Self::Title => (5, 1),
+        }
+    }
+
+    /// The place where the next of `count` lines goes: the oldest of what was said during the run, the middle of feedback,
+    /// which begins with the most important and ends with the last output, and else the last.
+    fn next_gap(self, count: usize) -> usize {
+        match self {
+            Self::Notes | Self::Answers => 0,
+            Self::Feedback => count / 2,
+            _ => count - 1,
+        }
+    }
 }
 
-/// The way a part is cut.
 #[derive(Debug, Clone)]
-pub(super) struct Cut {
-    pub(super) rank: Rank,
+struct Cut {
+    rank: Rank,
     /// A noun for its lines.
-    pub(super) what: &'static str,
-    pub(super) left_out: LeftOut,
-    /// Number of lines that the first round of cuts keeps.
-    pub(super) least: usize,
-    /// Number of lines that always stay.
-    pub(super) floor: usize,
+    what: &'static str,
     /// Tells where to find the whole part.
-    pub(super) whole: String,
+    whole: String,
 }
 
 #[derive(Debug, Clone)]
@@ -167,66 +168,64 @@ pub(super) struct PayloadPart {
 
 impl PayloadPart {
     /// Lines that are never cut.
-    pub(super) fn fixed(bullet: &'static str, lines: Vec<String>) -> Self {
+    pub(super) fn fixed(bullet: &'static str, lines: impl IntoIterator<Item = String>) -> Self {
         let line = |text: String| Line {
             text: prompt_text(&text),
             is_short: false,
         };
+        let lines: Vec<Line> = lines.into_iter().map(line).collect();
         Self {
             bullet,
             gap: lines.len(),
-            lines: lines.into_iter().map(line).collect(),
+            lines,
             cut: None,
             gone: 0,
         }
     }
 
     /// Lines that may be cut if the payload is too long.
-    pub(super) fn new(bullet: &'static str, lines: Vec<String>, cut: Cut) -> Self {
+    pub(super) fn new(
+        bullet: &'static str,
+        lines: impl IntoIterator<Item = String>,
+        rank: Rank,
+        what: &'static str,
+        whole: &str,
+    ) -> Self {
+        let whole = whole.to_owned();
         Self {
-            cut: Some(cut),
+            cut: Some(Cut { rank, what, whole }),
             ..Self::fixed(bullet, lines)
         }
-    }
-
-    fn rank(&self) -> Option<Rank> {
-        self.cut.as_ref().map(|cut| cut.rank)
     }
 
     fn is_empty(&self) -> bool {
         self.lines.len() + self.gone == 0
     }
 
-    /// Length in bytes.
-    fn len(&self) -> usize {
+    fn byte_count(&self) -> usize {
         self.texts()
             .map(|line| self.bullet.len() + line.len() + 1)
             .sum()
-    }
-
-    fn write(&self, text: &mut String) {
-        self.texts()
-            .for_each(|line| text.extend([self.bullet, &line, "\n"]));
     }
 
     /// The lines, with the one that tells what is missing.
     fn texts(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let (before, behind) = self.lines.split_at(self.gap);
         let texts = |lines| <[Line]>::iter(lines).map(|line| Cow::from(&line.text));
-        texts(before)
-            .chain(self.said().map(Cow::from))
-            .chain(texts(behind))
+        let missing = self.missing_line().map(Cow::from);
+        texts(before).chain(missing).chain(texts(behind))
     }
 
-    fn said(&self) -> Option<String> {
+    fn missing_line(&self) -> Option<String> {
         let Cut { what, whole, .. } = self.cut.as_ref()?;
         let short = self.lines.iter().filter(|line| line.is_short).count();
         let is_only = self.lines.len() + self.gone == 1;
-        let counts: Vec<String> = [(short, "cut short"), (self.gone, "left out")]
-            .into_iter()
+        let counts = [(short, "cut short"), (self.gone, "left out")];
+        let counts: Vec<String> = counts
+            .iter()
             .filter(|(number, _)| *number > 0)
             .map(|(number, how)| match is_only {
-                true => how.to_owned(),
+                true => (*how).to_owned(),
                 false => format!("{number} {how}"),
             })
             .collect();
@@ -234,40 +233,29 @@ impl PayloadPart {
         (!counts.is_empty()).then(|| format!("({what}{colon} {}; {whole})", counts.join(", ")))
     }
 
-    /// Takes one more line away, or the end of one, down to the useful minimum; false if nothing more can go. A part
-    /// the task can't be done without stays whole.
-    fn trim(&mut self) -> bool {
-        let least = self
-            .cut
-            .as_ref()
-            .filter(|cut| cut.rank < Rank::Boundary)
-            .map(|cut| cut.least);
-        least.is_some_and(|least| self.shrink(LONG, least))
-    }
-
-    /// The same until almost nothing is left.
-    fn strip(&mut self) -> bool {
-        let floor = self.cut.as_ref().map(|cut| cut.floor);
-        floor.is_some_and(|floor| self.shrink(SHORT, floor))
-    }
-
-    fn shrink(&mut self, longest: usize, least: usize) -> bool {
-        let long = |line: &&mut Line| line.text.len() > longest;
-        if let Some(line) = self.lines.iter_mut().rfind(long) {
-            line.text = prompt_lines(&line.text, longest);
-            line.is_short = true;
-            return true;
-        }
-        let Some(cut) = self.cut.as_ref().filter(|_| self.lines.len() > least) else {
+    /// Takes one more line away, or the end of one, down to the useful minimum, or to almost nothing. False if nothing
+    /// more can go.
+    fn shrink(&mut self, to_the_last: bool) -> bool {
+        let Some(rank) = self.cut.as_ref().map(|cut| cut.rank) else {
             return false;
         };
-        self.gap = match cut.left_out {
-            LeftOut::First => 0,
-            LeftOut::Middle => self.lines.len() / 2,
-            LeftOut::Last => self.lines.len() - 1,
+        let (useful, last) = rank.kept_lines();
+        let (longest, least) = match to_the_last {
+            true => (SHORT, last),
+            false if rank >= Rank::Boundary => return false,
+            false => (LONG, useful),
         };
-        self.lines.remove(self.gap);
-        self.gone += 1;
+        let is_long = |line: &&mut Line| line.text.len() > longest;
+        if let Some(line) = self.lines.iter_mut().rfind(is_long) {
+            line.text = prompt_lines(&line.text, longest);
+            line.is_short = true;
+        } else if self.lines.len() > least {
+            self.gap = rank.next_gap(self.lines.len());
+            self.lines.remove(self.gap);
+            self.gone += 1;
+        } else {
+            return false;
+        }
         true
     }
 }

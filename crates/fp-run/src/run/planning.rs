@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::event::Event;
-use super::refusal::Refusal;
+use super::refusal::{Refusal, decline};
 use super::state::State;
 use crate::critique::{CriticVerdict, Critique};
 
@@ -83,49 +83,29 @@ impl Planning {
     /// Returns the event that counts `seen`, unless the last counted tree was the same, with the same outcome, or the
     /// passes are used up.
     pub fn count(&self, seen: &Seen) -> Option<Event> {
-        if self.is_counted(seen) || self.is_over(seen) {
-            return None;
-        }
-        Some(Event::Validated {
+        let is_new = !self.is_counted(seen) && !self.is_over(seen);
+        is_new.then(|| Event::Validated {
             pass: self.passes + 1,
             seen: seen.clone(),
         })
     }
 
     fn is_counted(&self, seen: &Seen) -> bool {
-        let same =
-            |last: &Validated| last.tree_hash == seen.tree_hash && last.valid == (seen.errors == 0);
-        self.validated.as_ref().is_some_and(same)
-    }
-
-    /// The round of a critique of this tree. A critic that repeats itself uses up no round.
-    fn round_of(&self, tree_hash: &str) -> u32 {
-        let again = self
-            .critique
-            .as_ref()
-            .is_some_and(|last| last.tree_hash == tree_hash);
-        if again && self.rounds > 0 {
-            self.rounds
-        } else {
-            self.rounds + 1
-        }
+        let last = self.validated.as_ref();
+        last.is_some_and(|last| *last == Validated::of(seen))
     }
 
     pub(super) fn fold_validated(&mut self, pass: u32, seen: &Seen) {
-        let (valid, failing) = (seen.errors == 0, &seen.failing);
-        self.validated = Some(Validated {
-            tree_hash: seen.tree_hash.clone(),
-            valid,
-        });
-        if valid {
+        self.validated = Some(Validated::of(seen));
+        if seen.errors == 0 {
             self.passes = 0;
             self.failing.clear();
             return;
         }
         if self.passes == 0 {
-            self.failing.clone_from(failing);
+            self.failing.clone_from(&seen.failing);
         } else {
-            self.failing.retain(|rule| failing.contains(rule));
+            self.failing.retain(|rule| seen.failing.contains(rule));
         }
         self.passes = pass;
     }
@@ -141,15 +121,33 @@ impl Planning {
     }
 }
 
-impl State {
-    /// Gives a critique its round. Refused after the last one.
-    pub fn criticise(&self, judged: Critique) -> Result<Critique, Refusal> {
-        let round = self.planning.round_of(&judged.tree_hash);
-        if round > ROUNDS {
-            Err(Refusal::RoundsOver)
-        } else {
-            Ok(Critique { round, ..judged })
+impl Validated {
+    fn of(seen: &Seen) -> Self {
+        Self {
+            tree_hash: seen.tree_hash.clone(),
+            valid: seen.errors == 0,
         }
+    }
+}
+
+impl State {
+    /// Gives a critique its round. A critic that repeats itself uses up no round. Refused after the last one.
+    pub fn criticise(&self, judged: Critique) -> Result<Critique, Refusal> {
+        let Planning {
+            rounds, critique, ..
+        } = &self.planning;
+        let is_same = |last: &LastCritique| last.tree_hash == judged.tree_hash;
+        let is_again = *rounds > 0 && critique.as_ref().is_some_and(is_same);
+        let round = rounds + u32::from(!is_again);
+        if round > ROUNDS {
+            return Err(decline(
+                format!(
+                    "the {ROUNDS} rounds of critique are over: what is still found goes to the review"
+                ),
+                "`fp critique show PLAN` prints the last one: show the user what it still finds",
+            ));
+        }
+        Ok(Critique { round, ..judged })
     }
 }
 

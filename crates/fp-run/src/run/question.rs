@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::event::Event;
-use super::ready::listed;
+use super::ready::tasks_listed;
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::SpendingLimit;
@@ -94,18 +94,21 @@ pub enum Topic {
 }
 
 impl Topic {
+    /// The task that it is about, if it is about one alone.
     pub fn task(&self) -> Option<&TaskId> {
         match self {
-            Self::TaskFailed(task) | Self::VerifierSilent(task) | Self::CommitBlocked(task) => {
+            Self::TaskFailed(task) | Self::VerifierSilent(task) | Self::PassesBefore(task) => {
                 Some(task)
             }
-            Self::Clarify(task) | Self::Scope { task, .. } | Self::PassesBefore(task) => Some(task),
+            Self::CommitBlocked(task) | Self::IndexLocked(task) | Self::CommitRewritten(task) => {
+                Some(task)
+            }
+            Self::Clarify(task) | Self::Scope { task, .. } => Some(task),
             Self::CheckFailed { task, .. } | Self::CheckDoubted { task, .. } => Some(task),
             Self::Budget { task, .. } => task.as_ref(),
             Self::FailsBefore { commands } => {
                 commands.keys().next().filter(|_| commands.len() == 1)
             }
-            Self::IndexLocked(task) | Self::CommitRewritten(task) => Some(task),
             Self::BuildersSilent
             | Self::EndChecks
             | Self::Drift(_)
@@ -113,7 +116,7 @@ impl Topic {
         }
     }
 
-    /// True if `id` is among what it is about.
+    /// True if `id` is among the tasks that it is about.
     pub fn concerns(&self, id: &TaskId) -> bool {
         matches!(self, Self::Drift(tasks) if tasks.contains(id)) || self.task() == Some(id)
     }
@@ -123,46 +126,36 @@ impl Topic {
         matches!(self, Self::CommitBlocked(task) | Self::IndexLocked(task) if task == id)
     }
 
-    /// True if an answer to a question about it can have `event` for its consequence, among those about a task that is
-    /// somebody's.
-    pub(super) fn offers(&self, event: &Event) -> bool {
-        match (self, event) {
-            (Self::Scope { task, path }, Event::ScopeExtended { task: of, granted }) => {
-                (task, path) == (of, &granted.path)
+    /// The commands in doubt, by task.
+    pub(super) fn doubted_commands(&self) -> Vec<(&TaskId, &BTreeSet<String>)> {
+        match self {
+            Self::CheckFailed { task, commands } | Self::CheckDoubted { task, commands } => {
+                vec![(task, commands)]
             }
-            (
-                Self::PassesBefore(task) | Self::CommitBlocked(task),
-                Event::Completed {
-                    task: of,
-                    commit: None,
-                    ..
-                },
-            )
-            | (
-                Self::CommitBlocked(task) | Self::CheckFailed { task, .. },
-                Event::SentBack {
-                    task: of,
-                    base: None,
-                    ..
-                },
-            ) => task == of,
-            (
-                Self::CheckFailed { task, commands } | Self::CheckDoubted { task, commands },
-                Event::ChecksDropped {
-                    task: of,
-                    commands: dropped,
-                    ..
-                },
-            ) => (task, commands) == (of, dropped),
-            (Self::PassesBefore(task), Event::Waived { task: of, .. }) => task == of,
-            (
-                Self::FailsBefore { commands },
-                Event::ChecksDropped {
-                    task,
-                    commands: dropped,
-                    ..
-                },
-            ) => commands.get(task) == Some(dropped),
+            Self::FailsBefore { commands } => commands.iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// True if an answer can have `event` for its consequence, among the events about a task that somebody holds.
+    pub(super) fn offers(&self, event: &Event) -> bool {
+        match event {
+            Event::ScopeExtended { task, granted } => {
+                matches!(self, Self::Scope { task: of, path } if (of, path) == (task, &granted.path))
+            }
+            Event::ChecksDropped { task, commands, .. } => {
+                self.doubted_commands().contains(&(task, commands))
+            }
+            Event::Waived { task, .. } => *self == Self::PassesBefore(task.clone()),
+            Event::Completed { task, commit, .. } => {
+                let taken =
+                    matches!(self, Self::PassesBefore(id) | Self::CommitBlocked(id) if id == task);
+                taken && commit.is_none()
+            }
+            Event::SentBack { task, base, .. } => {
+                let sent = matches!(self, Self::CommitBlocked(id) | Self::CheckFailed { task: id, .. } if id == task);
+                sent && base.is_none()
+            }
             _ => false,
         }
     }
@@ -252,154 +245,171 @@ pub(super) enum ClosedUnanswered {
     Judged,
 }
 
-const CHANGE: (AnswerChoice, &str) = (
-    AnswerChoice::Change,
-    "correct it with `fp task revise`, then `fp approve`; it goes on with its work",
-);
-const STOP: (AnswerChoice, &str) = (AnswerChoice::Stop, "end the run; what is done stays");
+impl AnswerChoice {
+    /// The words about it in a question about `topic`.
+    fn meaning(self, topic: &Topic) -> &'static str {
+        match (self, topic) {
+            (Self::Continue, Topic::Budget { .. }) => "spend as much again",
+            (Self::Continue, _) => "go on with the tasks that don't depend on it",
+            (Self::Retry, Topic::TaskFailed(_)) => "give it all its attempts again",
+            (Self::Retry, Topic::VerifierSilent(_)) => "start another verifier",
+            (Self::Retry, Topic::BuildersSilent) => "start builders again",
+            (Self::Retry, Topic::CommitBlocked(_)) => {
+                "make the commit again, after you have mended it"
+            }
+            (Self::Retry, Topic::CheckoutChanged { .. }) => {
+                "look again, after you have committed them or put them back"
+            }
+            (Self::Retry, _) => "try again, once the lock is gone",
+            (Self::Stop, Topic::CommitRewritten(_)) => {
+                "end the run; `fp retry --undo` undoes the commit"
+            }
+            (Self::Stop, _) => "end the run; what is done stays",
+            (Self::GiveUp, _) => "give the task up and go on",
+            (Self::SendBack, Topic::CommitBlocked(_)) => {
+                "the builder mends it, with this reason as feedback"
+            }
+            (Self::SendBack, _) => "the builder mends it, with this as feedback",
+            (Self::Leave, _) => "take the task as done and leave its change uncommitted",
+            (Self::Allow, _) => "the file becomes part of the task, and the report says so",
+            (Self::Deny, _) => "the builder does without",
+            (Self::Keep, Topic::CommitRewritten(_)) => {
+                "the hook is right: the commit stays as it is"
+            }
+            (Self::Keep, Topic::CheckoutChanged { .. }) => {
+                "they stay, and are part of no task's commit"
+            }
+            (Self::Keep, Topic::FailsBefore { .. }) => "build it as it is planned, with this check",
+            (Self::Keep, _) => "they stay as they are",
+            (Self::Revise, _) => {
+                "change them with `fp task revise`; they wait until the plan is approved again"
+            }
+            (Self::Change, Topic::FailsBefore { .. }) => {
+                "correct it with `fp task revise`, then `fp approve`; what has this check waits until then"
+            }
+            (Self::Change, _) => {
+                "correct it with `fp task revise`, then `fp approve`; it goes on with its work"
+            }
+            (Self::Drop, Topic::FailsBefore { .. }) => {
+                "verify without; the evidence and the report say so"
+            }
+            (Self::Drop, _) => "verify it again without; the evidence and the report say so",
+            (Self::Build, _) => "build it all the same; the report says so",
+            (Self::Done, _) => "there is nothing to do: take the task as done",
+            (Self::AddTask, _) => {
+                "a task that fixes it, with `fp task add`; the checks run again after it"
+            }
+            (Self::Finish, _) => "the run is finished as it is; the report says what failed",
+        }
+    }
+}
+
+const GO_ON: &str = "How should it continue?";
 
 impl Topic {
-    /// The choices for this topic with their meanings, recommended one first. Empty for a builder's own question, which
-    /// brings its options.
-    pub fn choices(&self) -> &'static [(AnswerChoice, &'static str)] {
+    /// The choices, recommended one first, and the one taken where nobody can be asked: it goes on with what can be
+    /// done, and can't loop. A builder's own question brings its options.
+    pub(super) fn choices(&self) -> (&'static [AnswerChoice], AnswerChoice) {
+        use AnswerChoice::*;
         match self {
-            Self::TaskFailed(_) => &[
-                (
-                    AnswerChoice::Continue,
-                    "go on with the tasks that don't depend on it",
-                ),
-                (AnswerChoice::Retry, "give it all its attempts again"),
-                CHANGE,
-                STOP,
-            ],
-            Self::CheckFailed { .. } | Self::CheckDoubted { .. } => &[
-                CHANGE,
-                (
-                    AnswerChoice::Drop,
-                    "verify it again without; the evidence and the report say so",
-                ),
-                (
-                    AnswerChoice::SendBack,
-                    "the builder mends it, with this as feedback",
-                ),
-                STOP,
-            ],
-            Self::FailsBefore { .. } => &[
-                (
-                    AnswerChoice::Change,
-                    "correct it with `fp task revise`, then `fp approve`; what has this check waits until then",
-                ),
-                (
-                    AnswerChoice::Drop,
-                    "verify without; the evidence and the report say so",
-                ),
-                (
-                    AnswerChoice::Keep,
-                    "build it as it is planned, with this check",
-                ),
-                STOP,
-            ],
-            Self::VerifierSilent(_) => &[
-                (AnswerChoice::Retry, "start another verifier"),
-                (AnswerChoice::GiveUp, "give the task up and go on"),
-                STOP,
-            ],
-            Self::CommitBlocked(_) => &[
-                (
-                    AnswerChoice::SendBack,
-                    "the builder mends it, with this reason as feedback",
-                ),
-                (
-                    AnswerChoice::Retry,
-                    "make the commit again, after you have mended it",
-                ),
-                (
-                    AnswerChoice::Leave,
-                    "take the task as done and leave its change uncommitted",
-                ),
-                STOP,
-            ],
-            Self::IndexLocked(_) => &[
-                (AnswerChoice::Retry, "try again, once the lock is gone"),
-                STOP,
-            ],
-            Self::CommitRewritten(_) => &[
-                (
-                    AnswerChoice::Keep,
-                    "the hook is right: the commit stays as it is",
-                ),
-                (
-                    AnswerChoice::Stop,
-                    "end the run; `fp retry --undo` undoes the commit",
-                ),
-            ],
-            Self::CheckoutChanged { .. } => &[
-                (
-                    AnswerChoice::Keep,
-                    "they stay, and are part of no task's commit",
-                ),
-                (
-                    AnswerChoice::Retry,
-                    "look again, after you have committed them or put them back",
-                ),
-                STOP,
-            ],
-            Self::Scope { .. } => &[
-                (
-                    AnswerChoice::Allow,
-                    "the file becomes part of the task, and the report says so",
-                ),
-                (AnswerChoice::Deny, "the builder does without"),
-            ],
-            Self::Drift(_) => &[
-                (AnswerChoice::Keep, "they stay as they are"),
-                (
-                    AnswerChoice::Revise,
-                    "change them with `fp task revise`; they wait until the plan is approved again",
-                ),
-                STOP,
-            ],
-            Self::PassesBefore(_) => &[
-                (
-                    AnswerChoice::Build,
-                    "build it all the same; the report says so",
-                ),
-                (
-                    AnswerChoice::Done,
-                    "there is nothing to do: take the task as done",
-                ),
-                STOP,
-            ],
-            Self::EndChecks => &[
-                (
-                    AnswerChoice::AddTask,
-                    "a task that fixes it, with `fp task add`; the checks run again after it",
-                ),
-                (
-                    AnswerChoice::Finish,
-                    "the run is finished as it is; the report says what failed",
-                ),
-                STOP,
-            ],
-            Self::Budget { task: None, .. } => {
-                &[(AnswerChoice::Continue, "spend as much again"), STOP]
+            Self::TaskFailed(_) => (&[Continue, Retry, Change, Stop], Continue),
+            Self::CheckFailed { .. } | Self::CheckDoubted { .. } => {
+                (&[Change, Drop, SendBack, Stop], SendBack)
             }
-            Self::Budget { task: Some(_), .. } => &[
-                (AnswerChoice::Continue, "spend as much again"),
-                (AnswerChoice::GiveUp, "give the task up and go on"),
-                STOP,
-            ],
-            Self::BuildersSilent => &[(AnswerChoice::Retry, "start builders again"), STOP],
-            Self::Clarify(_) => &[],
+            Self::FailsBefore { .. } => (&[Change, Drop, Keep, Stop], Keep),
+            Self::VerifierSilent(_) => (&[Retry, GiveUp, Stop], GiveUp),
+            Self::CommitBlocked(_) => (&[SendBack, Retry, Leave, Stop], SendBack),
+            Self::IndexLocked(_) | Self::BuildersSilent => (&[Retry, Stop], Stop),
+            Self::CommitRewritten(_) => (&[Keep, Stop], Keep),
+            Self::CheckoutChanged { .. } => (&[Keep, Retry, Stop], Keep),
+            Self::Scope { .. } => (&[Allow, Deny], Deny),
+            Self::Drift(_) => (&[Keep, Revise, Stop], Keep),
+            Self::PassesBefore(_) => (&[Build, Done, Stop], Build),
+            Self::EndChecks => (&[AddTask, Finish, Stop], Finish),
+            Self::Budget { task: None, .. } => (&[Continue, Stop], Stop),
+            Self::Budget { task: Some(_), .. } => (&[Continue, GiveUp, Stop], GiveUp),
+            Self::Clarify(_) => (&[], Continue),
         }
     }
 
-    /// Finds the choice with this label among those offered.
-    pub(super) fn choice(&self, label: &str) -> Option<AnswerChoice> {
-        self.choices()
-            .iter()
-            .map(|(choice, _)| *choice)
-            .find(|choice| choice.into_str() == label)
+    /// The choice with this label among those offered.
+    pub(super) fn choice_of(&self, label: &str) -> Option<AnswerChoice> {
+        let mut offered = self.choices().0.iter().copied();
+        offered.find(|choice| choice.into_str() == label)
+    }
+
+    fn header(&self) -> String {
+        let header = match self {
+            Self::Clarify(task) => return format!("Task {task}").chars().take(12).collect(),
+            Self::TaskFailed(_) => "Task failed",
+            Self::CheckFailed { .. } | Self::CheckDoubted { .. } | Self::FailsBefore { .. } => {
+                "Check"
+            }
+            Self::VerifierSilent(_) => "No verdict",
+            Self::CommitBlocked(_) | Self::IndexLocked(_) | Self::CommitRewritten(_) => "Commit",
+            Self::CheckoutChanged { .. } => "Checkout",
+            Self::Scope { .. } => "More files",
+            Self::Drift(_) => "Drift",
+            Self::PassesBefore(_) => "Test first",
+            Self::Budget { .. } => "Budget",
+            Self::EndChecks => "Last checks",
+            Self::BuildersSilent => "No builder",
+        };
+        header.to_owned()
+    }
+
+    fn question_text(&self, reason: &str) -> String {
+        match self {
+            Self::TaskFailed(task) => {
+                let reason = reason.trim_end_matches('.');
+                format!("Task {task} failed for good: {reason}. {GO_ON}")
+            }
+            Self::CheckFailed { task, .. } | Self::CheckDoubted { task, .. } => {
+                format!("Task {task} did not pass by its commands. {reason} {GO_ON}")
+            }
+            Self::FailsBefore { commands } => {
+                let tasks = tasks_listed(commands.keys());
+                format!("A check of {tasks} fails before any work. {reason} {GO_ON}")
+            }
+            Self::VerifierSilent(task) => {
+                format!("Two verifiers of task {task} ended without a verdict{reason}. {GO_ON}")
+            }
+            Self::CommitBlocked(task) | Self::IndexLocked(task) => {
+                format!("Task {task} passed, but its commit could not be made: {reason}")
+            }
+            Self::CommitRewritten(task) => format!(
+                "The commit of task {task} is not what was verified: a hook changed {reason}. {GO_ON}"
+            ),
+            Self::CheckoutChanged { .. } => {
+                format!("Changed in the checkout while no task had it: {reason}. {GO_ON}")
+            }
+            Self::Scope { task, path } => {
+                format!("The builder of task {task} wants to change {path} as well: {reason}")
+            }
+            Self::Drift(tasks) => {
+                let planned = match tasks.len() {
+                    1 => "a task was planned",
+                    _ => "tasks were planned",
+                };
+                format!(
+                    "What {planned} on has changed since the approval: {reason}. Do the tasks still fit?"
+                )
+            }
+            Self::PassesBefore(task) => format!(
+                "The Verify command of task {task} passes before its work, so that it proves nothing. {GO_ON}"
+            ),
+            Self::Clarify(task) => format!("Task {task}: {reason}"),
+            Self::Budget { limit, spent, task } => {
+                let spent = spent.unwrap_or(*limit);
+                let task = task.as_ref().map(|task| format!("task {task}"));
+                let of = task.as_deref().unwrap_or("the run");
+                format!("The budget of {of} is {limit}, and {spent} is spent. {GO_ON}")
+            }
+            Self::EndChecks => format!("No task is left, but a check fails: {reason}. {GO_ON}"),
+            Self::BuildersSilent => {
+                format!("Tasks are ready, but builders end without taking one{reason}. {GO_ON}")
+            }
+        }
     }
 }
 
@@ -418,169 +428,37 @@ pub(super) fn said_within(text: &str, max: usize) -> String {
 impl Question {
     /// Words the question about `topic`. `serial` makes its id unique; `reason` tells what happened.
     pub fn new(topic: Topic, serial: u64, reason: &str) -> Self {
-        let (header, text) = match &topic {
-            Topic::TaskFailed(task) => {
-                let reason = reason.trim_end_matches('.');
-                (
-                    "Task failed",
-                    format!("Task {task} failed for good: {reason}. How should it continue?"),
-                )
-            }
-            Topic::CheckFailed { task, .. } | Topic::CheckDoubted { task, .. } => (
-                "Check",
-                format!(
-                    "Task {task} did not pass by its commands. {reason} How should it continue?"
-                ),
-            ),
-            Topic::FailsBefore { commands } => {
-                let tasks: Vec<TaskId> = commands.keys().cloned().collect();
-                let of = if tasks.len() == 1 { "task" } else { "tasks" };
-                let text = format!(
-                    "A check of {of} {} fails before any work. {reason} How should it continue?",
-                    listed(&tasks)
-                );
-                ("Check", text)
-            }
-            Topic::VerifierSilent(task) => (
-                "No verdict",
-                format!(
-                    "Two verifiers of task {task} ended without a verdict{reason}. How should it continue?"
-                ),
-            ),
-            Topic::CommitBlocked(task) | Topic::IndexLocked(task) => (
-                "Commit",
-                format!("Task {task} passed, but its commit could not be made: {reason}"),
-            ),
-            Topic::CommitRewritten(task) => (
-                "Commit",
-                format!(
-                    "The commit of task {task} is not what was verified: a hook changed {reason}. How should it continue?"
-                ),
-            ),
-            Topic::CheckoutChanged { .. } => (
-                "Checkout",
-                format!(
-                    "Changed in the checkout while no task had it: {reason}. How should it continue?"
-                ),
-            ),
-            Topic::Scope { task, path } => (
-                "More files",
-                format!("The builder of task {task} wants to change {path} as well: {reason}"),
-            ),
-            Topic::Drift(tasks) => (
-                "Drift",
-                format!(
-                    "What {} planned on has changed since the approval: {reason}. Do the tasks still fit?",
-                    if tasks.len() == 1 {
-                        "a task was"
-                    } else {
-                        "tasks were"
-                    }
-                ),
-            ),
-            Topic::PassesBefore(task) => (
-                "Test first",
-                format!(
-                    "The Verify command of task {task} passes before its work, so that it proves nothing. How should it continue?"
-                ),
-            ),
-            Topic::Clarify(task) => ("Task", format!("Task {task}: {reason}")),
-            Topic::Budget { limit, spent, task } => {
-                let spent = spent.unwrap_or(*limit);
-                let of = task
-                    .as_ref()
-                    .map_or("the run".to_owned(), |task| format!("task {task}"));
-                (
-                    "Budget",
-                    format!(
-                        "The budget of {of} is {limit}, and {spent} is spent. How should it continue?"
-                    ),
-                )
-            }
-            Topic::EndChecks => (
-                "Last checks",
-                format!("No task is left, but a check fails: {reason}. How should it continue?"),
-            ),
-            Topic::BuildersSilent => (
-                "No builder",
-                format!(
-                    "Tasks are ready, but builders end without taking one{reason}. How should it continue?"
-                ),
-            ),
-        };
-        let option = |(choice, description): &(AnswerChoice, &str)| AnswerOption {
+        let option = |choice: &AnswerChoice| AnswerOption {
             label: choice.into_str().to_owned(),
-            description: (*description).to_owned(),
+            description: choice.meaning(&topic).to_owned(),
         };
-        let options = topic.choices().iter().map(option).collect();
-        let id = format!("q{serial}");
         Self {
-            id,
-            topic,
-            text,
-            header: header.into(),
-            options,
+            id: format!("q{serial}"),
+            text: topic.question_text(reason),
+            header: topic.header(),
+            options: topic.choices().0.iter().map(option).collect(),
             reason: reason.into(),
-        }
-    }
-
-    /// Words the builder's own question `text` about `task`.
-    pub fn clarification(
-        task: &TaskId,
-        serial: u64,
-        text: &str,
-        options: Vec<AnswerOption>,
-    ) -> Self {
-        let asked = Self::new(Topic::Clarify(task.clone()), serial, text);
-        let header: String = format!("Task {task}").chars().take(12).collect();
-        Self {
-            header,
-            options,
-            ..asked
+            topic,
         }
     }
 
     /// The question as it is asked and compared: each text of it, which may come from a builder or another machine, on
     /// one line.
     pub fn shown(&self) -> Self {
-        let options = self
-            .options
-            .iter()
-            .map(|option| option.each(said))
-            .collect();
+        let options = self.options.iter().map(|option| option.each(said));
         Self {
             text: said_within(&self.text, MAX_QUESTION),
             header: said(&self.header),
-            options,
+            options: options.collect(),
             ..self.clone()
         }
     }
 
-    /// The answer taken if nobody can be asked: it continues with what can be done, and can't loop.
+    /// The answer taken if nobody can be asked.
     pub fn unattended_answer(&self) -> &str {
-        let choice = match self.topic {
-            Topic::Clarify(_) => {
-                return self
-                    .options
-                    .first()
-                    .map_or(AnswerChoice::Continue.into_str(), |first| &first.label);
-            }
-            Topic::Scope { .. } => AnswerChoice::Deny,
-            Topic::Drift(_) => AnswerChoice::Keep,
-            Topic::PassesBefore(_) => AnswerChoice::Build,
-            Topic::TaskFailed(_) => AnswerChoice::Continue,
-            Topic::VerifierSilent(_) | Topic::Budget { task: Some(_), .. } => AnswerChoice::GiveUp,
-            Topic::CommitBlocked(_) | Topic::CheckFailed { .. } | Topic::CheckDoubted { .. } => {
-                AnswerChoice::SendBack
-            }
-            Topic::EndChecks => AnswerChoice::Finish,
-            Topic::BuildersSilent | Topic::IndexLocked(_) | Topic::Budget { task: None, .. } => {
-                AnswerChoice::Stop
-            }
-            Topic::CommitRewritten(_)
-            | Topic::CheckoutChanged { .. }
-            | Topic::FailsBefore { .. } => AnswerChoice::Keep,
-        };
-        choice.into_str()
+        match (&self.topic, self.options.first()) {
+            (Topic::Clarify(_), Some(first)) => &first.label,
+            (topic, _) => topic.choices().1.into_str(),
+        }
     }
 }

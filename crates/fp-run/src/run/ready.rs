@@ -2,14 +2,15 @@
 //! claim, the status report, a deadlock and `fp status --ready` all take their reasons from here.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::drift::Drift;
 use super::event::Leaf;
 use super::question::Topic;
-use super::state::{RunStatus, State, Status, TaskState};
+use super::state::{ChecksBefore, RunStatus, State, Status, TaskState};
 use fp_plan::plan::Graph;
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::{held, meet};
@@ -27,91 +28,51 @@ pub struct Obstacles<'s, 'e> {
     fails_before: BTreeSet<&'s TaskId>,
 }
 
-impl<'s, 'e> Obstacles<'s, 'e> {
-    fn new(state: &'s State, edited: &'e BTreeSet<TaskId>) -> Self {
-        let wanted = |task: &'s TaskState| task.held().chain(state.wanted_by(&task.leaf.id));
-        let running = state
-            .running()
-            .map(|task| (task, wanted(task).filter_map(held).collect()))
-            .collect();
-        let fails_before = state
-            .open_questions()
-            .flat_map(|question| match &question.topic {
-                Topic::FailsBefore { commands } => commands.keys().collect(),
-                _ => Vec::new(),
-            });
-        Self {
-            state,
-            edited,
-            running,
-            fails_before: fails_before.collect(),
-        }
-    }
-
+impl Obstacles<'_, '_> {
     /// Returns the obstacle to claiming `task`, or `None` if it is ready.
     pub fn of(&self, task: &TaskState) -> Option<Obstacle> {
+        let id = &task.leaf.id;
         match task.status {
-            Status::Pending => {}
-            Status::Completed => return Some(Obstacle::Done),
-            Status::Failed => return Some(Obstacle::Failed),
-            Status::Skipped => {
-                let cause = task.because.clone().unwrap_or_else(|| task.leaf.id.clone());
-                return Some(Obstacle::Blocked { by: cause });
-            }
-            Status::Implementing | Status::AwaitingVerification => {
-                let by = task.claim.as_ref().map(|claim| claim.owner.clone());
-                return Some(Obstacle::Held {
-                    by,
-                    status: task.status,
-                });
-            }
+            Status::Pending if self.edited.contains(id) => Some(Obstacle::Edited),
+            Status::Pending if self.fails_before.contains(id) => Some(Obstacle::FailsBefore),
+            Status::Pending => self
+                .unfinished_before(task)
+                .or_else(|| doubt_about(task))
+                .or_else(|| self.shared_file(task)),
+            Status::Completed => Some(Obstacle::Done),
+            Status::Failed => Some(Obstacle::Failed),
+            Status::Skipped => Some(Obstacle::Blocked {
+                by: task.because.as_ref().unwrap_or(id).clone(),
+            }),
+            Status::Implementing | Status::AwaitingVerification => Some(Obstacle::Held {
+                by: task.owner().cloned(),
+                status: task.status,
+            }),
         }
-        if self.edited.contains(&task.leaf.id) {
-            return Some(Obstacle::Edited);
-        }
-        if self.fails_before.contains(&task.leaf.id) {
-            return Some(Obstacle::FailsBefore);
-        }
-        let waits = self.waits(task);
-        waits
-            .or_else(|| doubted(task))
-            .or_else(|| self.shares_a_file(task))
     }
 
-    fn waits(&self, task: &TaskState) -> Option<Obstacle> {
-        let status = |id: &TaskId| self.state.task(id).map(|t| t.status);
-        let open = |id: &&TaskId| status(id) != Some(Status::Completed);
-        let running = |id: &&TaskId| status(id).is_some_and(|status| !status.is_final());
-        let mut on: Vec<TaskId> = task
-            .leaf
-            .dependencies
-            .iter()
-            .filter(open)
-            .cloned()
-            .collect();
+    fn unfinished_before(&self, task: &TaskState) -> Option<Obstacle> {
         // A leaf added after its dependency failed is pending, yet waits in vain.
-        let lost = on
-            .iter()
-            .find(|id| matches!(status(id), Some(Status::Failed | Status::Skipped)));
-        if let Some(lost) = lost {
-            let cause = self.state.task(lost).and_then(|t| t.because.clone());
-            return Some(Obstacle::Blocked {
-                by: cause.unwrap_or_else(|| lost.clone()),
-            });
+        if let Some(by) = self.state.lost_cause(task) {
+            return Some(Obstacle::Blocked { by });
         }
-        on.extend(task.leaf.after.iter().filter(running).cloned());
+        let status = |id: &TaskId| self.state.task(id).map(|task| task.status);
+        let needed = task.leaf.dependencies.iter();
+        let needed = needed.filter(|id| status(id) != Some(Status::Completed));
+        let after = task.leaf.after.iter();
+        let after = after.filter(|id| status(id).is_some_and(|status| !status.is_final()));
+        let on: Vec<TaskId> = needed.chain(after).cloned().collect();
         (!on.is_empty()).then_some(Obstacle::Waits { on })
     }
 
-    fn shares_a_file(&self, task: &TaskState) -> Option<Obstacle> {
+    fn shared_file(&self, task: &TaskState) -> Option<Obstacle> {
         let files: Vec<(&str, Cow<str>)> = task
             .held()
             .filter_map(|file| Some((file, held(file)?)))
             .collect();
         self.running.iter().find_map(|(running, others)| {
-            let (file, _) = files
-                .iter()
-                .find(|(_, path)| others.iter().any(|other| meet(other, path)))?;
+            let shared = |path: &Cow<str>| others.iter().any(|other| meet(other, path));
+            let (file, _) = files.iter().find(|(_, path)| shared(path))?;
             Some(Obstacle::File {
                 task: running.leaf.id.clone(),
                 file: (*file).to_owned(),
@@ -121,37 +82,70 @@ impl<'s, 'e> Obstacles<'s, 'e> {
 }
 
 /// A doubt that the user must settle before a claim.
-fn doubted(task: &TaskState) -> Option<Obstacle> {
+fn doubt_about(task: &TaskState) -> Option<Obstacle> {
+    let unproven = |before: &ChecksBefore| before.passed && before.waived.is_none();
     if task.to_revise {
-        return Some(Obstacle::ToRevise);
-    }
-    if let Some(drift) = &task.drift {
-        return Some(Obstacle::Drifted {
+        Some(Obstacle::ToRevise)
+    } else if let Some(drift) = &task.drift {
+        Some(Obstacle::Drifted {
             drift: drift.clone(),
-        });
+        })
+    } else {
+        let is_doubtful = task.before.as_ref().is_some_and(unproven);
+        is_doubtful.then_some(Obstacle::PassesBefore)
     }
-    let doubtful = task
-        .before
-        .as_ref()
-        .is_some_and(|before| before.passed && before.waived.is_none());
-    doubtful.then_some(Obstacle::PassesBefore)
 }
 
 impl State {
     /// Prepares the obstacles of all tasks. `edited` holds the leaves that differ from the approval.
     pub fn obstacles<'s, 'e>(&'s self, edited: &'e BTreeSet<TaskId>) -> Obstacles<'s, 'e> {
-        Obstacles::new(self, edited)
+        let wanted = |task: &'s TaskState| task.held().chain(self.wanted_by(&task.leaf.id));
+        let failing = self
+            .open_questions()
+            .filter_map(|question| match &question.topic {
+                Topic::FailsBefore { commands } => Some(commands.keys()),
+                _ => None,
+            });
+        Obstacles {
+            state: self,
+            edited,
+            running: self
+                .running()
+                .map(|task| (task, wanted(task).filter_map(held).collect()))
+                .collect(),
+            fails_before: failing.flatten().collect(),
+        }
     }
 
-    /// The tasks that can be claimed, apart from run-wide obstacles, in claim order.
+    /// The tasks that can be claimed, apart from run-wide obstacles, in claim order. Several builders take the task with
+    /// the most work behind it first, which makes the run shortest. Ties, and a run with one builder, follow the policy's
+    /// order.
     pub fn ready(&self, edited: &BTreeSet<TaskId>) -> Vec<&TaskState> {
         let obstacles = self.obstacles(edited);
-        self.in_claim_order(
-            self.tasks
-                .iter()
-                .filter(|task| obstacles.of(task).is_none())
-                .collect(),
-        )
+        let is_ready = |task: &&TaskState| obstacles.of(task).is_none();
+        let mut ready: Vec<&TaskState> = self.tasks.iter().filter(is_ready).collect();
+        let behind = match ready.len() > 1 && self.terms().builders > 1 {
+            true => self.open_work_behind(),
+            false => Vec::new(),
+        };
+        let work = |task: &TaskState| behind.get(*self.index.get(&task.leaf.id)?);
+        let policy = &self.terms().policy;
+        ready.sort_by_key(|task| (Reverse(work(task)), policy.rank(&task.leaf)));
+        ready
+    }
+
+    /// For each unfinished task, the total complexity of the heaviest chain that starts with it.
+    fn open_work_behind(&self) -> Vec<u64> {
+        let mut users = vec![Vec::new(); self.tasks.len()];
+        let tasks = self.tasks.iter().enumerate();
+        for (user, task) in tasks.filter(|(_, task)| !task.status.is_final()) {
+            for &dependency in task.leaf.waits_for().filter_map(|id| self.index.get(id)) {
+                users[dependency].push(user);
+            }
+        }
+        let weight = |task: &TaskState| u64::from(task.leaf.complexity);
+        let weights: Vec<u64> = self.tasks.iter().map(weight).collect();
+        work_behind(&weights, users)
     }
 
     /// The run-wide obstacle, if any: the plan isn't approved, or its run isn't running.
@@ -166,11 +160,12 @@ impl State {
 
     /// Describes an obstacle in words.
     pub fn explain(&self, task: &TaskState, obstacle: &Obstacle) -> String {
+        let (plan, id) = (&self.plan_id, &task.leaf.id);
         match obstacle {
-            Obstacle::Done => "it is done".to_owned(),
+            Obstacle::Done => "it is done".into(),
             Obstacle::Failed => match &task.reason {
                 Some(reason) => format!("it failed: {reason}"),
-                None => "it failed".to_owned(),
+                None => "it failed".into(),
             },
             Obstacle::Blocked { by } if task.status == Status::Skipped => {
                 format!("it is skipped: blocked by {by}")
@@ -178,33 +173,22 @@ impl State {
             Obstacle::Blocked { by } => {
                 format!("it waits for {by}, which was given up: retry that first")
             }
-            Obstacle::Held {
-                by: Some(by),
-                status,
-            } => format!("it is {}, with {by}", status.into_str()),
-            Obstacle::Held { by: None, status } => format!("it is {}", status.into_str()),
+            Obstacle::Held { by, status } => {
+                let by = by.as_ref().map(|by| format!(", with {by}"));
+                format!("it is {}{}", status.into_str(), by.unwrap_or_default())
+            }
             Obstacle::Edited => {
-                format!(
-                    "it was edited after the approval: run `fp approve {}`",
-                    self.plan_id
-                )
+                format!("it was edited after the approval: run `fp approve {plan}`")
             }
-            Obstacle::Waits { on } => format!("it waits for {}", listed(on)),
-            Obstacle::Drifted { drift } if drift.asked => {
-                format!(
-                    "{}. If the task still fits, run `fp approve {1}`; if not, `fp task revise {1} {2}` first",
-                    drift.told(),
-                    self.plan_id,
-                    task.leaf.id
-                )
-            }
+            Obstacle::Waits { on } => format!("it waits for {}", ids_listed(on)),
+            Obstacle::Drifted { drift } if drift.asked => format!(
+                "{}. If the task still fits, run `fp approve {plan}`; if not, `fp task revise {plan} {id}` first",
+                drift.told()
+            ),
             Obstacle::Drifted { drift } => format!("{}: its lead asks what to do", drift.told()),
-            Obstacle::ToRevise => {
-                let (plan, id) = (&self.plan_id, &task.leaf.id);
-                format!(
-                    "it has to be changed: run `fp task revise {plan} {id} --file -`, then `fp approve {plan}`"
-                )
-            }
+            Obstacle::ToRevise => format!(
+                "it has to be changed: run `fp task revise {plan} {id} --file -`, then `fp approve {plan}`"
+            ),
             Obstacle::PassesBefore => {
                 "its Verify passes before the work: answer the question about it".into()
             }
@@ -218,40 +202,46 @@ impl State {
         }
     }
 
+    /// The failed task that keeps `task` from ever being done.
+    pub(super) fn lost_cause(&self, task: &TaskState) -> Option<TaskId> {
+        let dependencies = task.leaf.dependencies.iter().filter_map(|id| self.task(id));
+        let is_lost = |task: &&TaskState| matches!(task.status, Status::Failed | Status::Skipped);
+        let lost = dependencies.into_iter().find(is_lost)?;
+        Some(lost.because.as_ref().unwrap_or(&lost.leaf.id).clone())
+    }
+
     /// The leaves that depend on `id`, directly or not, in document order.
     pub fn dependents(&self, id: &TaskId) -> Vec<TaskId> {
-        self.waiting(id, |_| true)
+        self.dependents_through(id, |_| true)
     }
 
     /// The dependents that can't be done without `id`. Leaves out completed tasks, and tasks that depend on it only
     /// through completed ones.
     pub fn blocked_by(&self, id: &TaskId) -> Vec<TaskId> {
-        self.waiting(id, |task| task.status != Status::Completed)
+        self.dependents_through(id, |task| task.status != Status::Completed)
     }
 
-    /// The leaves that depend on `id`, directly or not, through tasks for which `counts` holds.
-    fn waiting(&self, id: &TaskId, counts: impl Fn(&TaskState) -> bool) -> Vec<TaskId> {
-        let mut users: HashMap<&TaskId, Vec<usize>> = HashMap::new();
-        for (i, task) in self.tasks.iter().enumerate() {
-            for dependency in &task.leaf.dependencies {
-                users.entry(dependency).or_default().push(i);
+    fn dependents_through(&self, id: &TaskId, counts: impl Fn(&TaskState) -> bool) -> Vec<TaskId> {
+        let mut found = BTreeSet::from([id]);
+        loop {
+            let waits = |task: &&TaskState| {
+                let needs = |dependency| found.contains(dependency);
+                !needs(&task.leaf.id) && task.leaf.dependencies.iter().any(needs) && counts(task)
+            };
+            let more: Vec<&TaskId> = self
+                .tasks
+                .iter()
+                .filter(waits)
+                .map(|task| &task.leaf.id)
+                .collect();
+            if more.is_empty() {
+                break;
             }
+            found.extend(more);
         }
-        let mut found = vec![false; self.tasks.len()];
-        let mut open = vec![id];
-        while let Some(id) = open.pop() {
-            for &i in users.get(id).map_or(&[][..], |v| v) {
-                if !found[i] && counts(&self.tasks[i]) {
-                    found[i] = true;
-                    open.push(&self.tasks[i].leaf.id);
-                }
-            }
-        }
-        self.tasks
-            .iter()
-            .zip(found)
-            .filter(|(_, f)| *f)
-            .map(|(t, _)| t.leaf.id.clone())
+        let ids = self.tasks.iter().map(|task| &task.leaf.id);
+        ids.filter(|other| *other != id && found.contains(other))
+            .cloned()
             .collect()
     }
 }
@@ -314,9 +304,15 @@ impl Obstacle {
 }
 
 /// Comma-separated ids, at most eight of them.
-pub(crate) fn listed(ids: &[TaskId]) -> String {
-    let ids: Vec<&str> = ids.iter().map(TaskId::as_str).collect();
+pub(crate) fn ids_listed<'i>(ids: impl IntoIterator<Item = &'i TaskId>) -> String {
+    let ids: Vec<&str> = ids.into_iter().map(TaskId::as_str).collect();
     first_few(&ids, 8)
+}
+
+/// `task 1`, or `tasks 1, 2`.
+pub(super) fn tasks_listed<'i>(ids: impl ExactSizeIterator<Item = &'i TaskId>) -> String {
+    let noun = if ids.len() == 1 { "task" } else { "tasks" };
+    format!("{noun} {}", ids_listed(ids))
 }
 
 /// What a run asks of its tasks. Runs of earlier versions that went by phases or one by one go on in parallel.
@@ -371,56 +367,6 @@ impl Policy {
 pub(crate) fn work_behind(weights: &[u64], users: Vec<Vec<usize>>) -> Vec<u64> {
     let graph = Graph::of_edges(users);
     graph.chain_weights(&graph.order(|_| ()), |task| weights[task])
-}
-
-impl State {
-    pub(super) fn policy(&self) -> &Policy {
-        &self.terms().policy
-    }
-
-    /// Sorts ready `tasks` into claim order. Several builders take the task with the most work behind it first, which
-    /// makes the run shortest. Ties, and a run with one builder, follow the policy's order.
-    pub(super) fn in_claim_order<'s>(
-        &'s self,
-        mut tasks: Vec<&'s TaskState>,
-    ) -> Vec<&'s TaskState> {
-        let policy = self.policy();
-        if tasks.len() > 1 && self.terms().builders > 1 {
-            let behind = self.open_work_behind();
-            let work = |task: &TaskState| self.index.get(&task.leaf.id).map_or(0, |&at| behind[at]);
-            tasks.sort_by_key(|task| (std::cmp::Reverse(work(task)), policy.rank(&task.leaf)));
-        } else {
-            tasks.sort_by_key(|task| policy.rank(&task.leaf));
-        }
-        tasks
-    }
-
-    /// For each unfinished task, the total complexity of the heaviest chain that starts with it.
-    fn open_work_behind(&self) -> Vec<u64> {
-        let is_open = |task: &TaskState| {
-            !matches!(
-                task.status,
-                Status::Completed | Status::Failed | Status::Skipped
-            )
-        };
-        let mut users = vec![Vec::new(); self.tasks.len()];
-        for (user, task) in self
-            .tasks
-            .iter()
-            .enumerate()
-            .filter(|(_, task)| is_open(task))
-        {
-            for &dependency in task.leaf.waits_for().filter_map(|id| self.index.get(id)) {
-                users[dependency].push(user);
-            }
-        }
-        let weights: Vec<u64> = self
-            .tasks
-            .iter()
-            .map(|task| u64::from(task.leaf.complexity))
-            .collect();
-        work_behind(&weights, users)
-    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::crew::{AgentCost, AgentProcess};
 use super::event::{Decider, Dispatch, ImportedTask, Note, RunTerms};
 use super::fleet::FleetMachine;
 use super::planning::Planning;
-use super::question::Question;
+use super::question::{AnswerChoice, Question};
 pub use super::task_state::{
     ChecksBefore, Claim, CommitIntent, Granted, MeasuredWork, Status, TaskState, TaskVerdict,
 };
@@ -55,7 +55,6 @@ pub struct RunAgent {
     /// Consecutive dispatches that ended without the builder taking a task.
     pub fruitless: u32,
     /// What it said last, if it ended without a result.
-    #[serde(default)]
     pub said: Option<String>,
 }
 
@@ -114,7 +113,6 @@ pub struct Approval {
     /// The commands to run once no task is left.
     pub end_commands: Vec<String>,
     /// The code of the line that says so, which only this machine can tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
 }
 
@@ -128,6 +126,17 @@ pub struct Asked {
     pub by: Decider,
     /// The machine that asked, in a shared plan.
     pub machine: Option<MachineId>,
+}
+
+impl Asked {
+    pub fn is_open(&self) -> bool {
+        self.answer.is_empty()
+    }
+
+    /// True if the answer to it is `choice`.
+    pub(super) fn has_answer(&self, choice: AnswerChoice) -> bool {
+        self.answer == [choice.into_str()]
+    }
 }
 
 /// The number of times the interview recorded something.
@@ -161,13 +170,12 @@ pub struct Untold {
 
 /// The sum of all events in a log.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default)]
 pub struct State {
     pub plan_id: PlanId,
     /// Sequence number of the last event; 0 for an empty log.
     pub seq: u64,
     /// The first entry that this machine did not write: from there on the log counts for reading alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foreign: Option<u64>,
     /// Time of the last event.
     pub last_at: Option<Timestamp>,
@@ -193,7 +201,6 @@ pub struct State {
     /// The tasks that a new approval during the run added or changed, and whose commands were not tried since.
     pub untried: BTreeSet<TaskId>,
     /// The number of tests that each command last ran, where it said so and ran any.
-    #[serde(default)]
     pub tests_ran: BTreeMap<String, usize>,
     /// This machine, in a shared plan.
     pub machine: Option<MachineId>,
@@ -236,8 +243,14 @@ impl State {
     /// True if an agent's activity lies in the future, and no entry has the clock's own time yet, from which its silence
     /// could be counted.
     pub fn is_ahead_of(&self, now: Timestamp) -> bool {
-        let waits = |agent: &RunAgent| agent.activity != Activity::Idle && agent.since > now;
-        self.behind.is_none() && self.agents.values().any(waits)
+        self.behind.is_none() && self.active_agents().any(|(_, agent)| agent.since > now)
+    }
+
+    /// The agents that have not ended their turn.
+    pub(super) fn active_agents(&self) -> impl Iterator<Item = (&AgentName, &RunAgent)> {
+        self.agents
+            .iter()
+            .filter(|(_, agent)| agent.activity != Activity::Idle)
     }
 
     /// The state of an empty log.
@@ -250,12 +263,8 @@ impl State {
 
     /// Rebuilds the index, which isn't stored. Must be called after reading a state from its snapshot.
     pub fn restore_index(&mut self) {
-        self.index = self
-            .tasks
-            .iter()
-            .enumerate()
-            .map(|(i, t)| (t.leaf.id.clone(), i))
-            .collect();
+        let tasks = self.tasks.iter().enumerate();
+        self.index = tasks.map(|(at, task)| (task.leaf.id.clone(), at)).collect();
     }
 
     /// True if somebody else may have changed what was approved since the user was asked.
@@ -325,9 +334,7 @@ impl State {
 
     /// The task that `owner` holds. A builder holds at most one.
     pub fn held_by(&self, owner: &AgentName) -> Option<&TaskState> {
-        self.tasks
-            .iter()
-            .find(|t| t.status.is_running() && t.claim.as_ref().is_some_and(|c| c.owner == *owner))
+        self.running().find(|task| task.owner() == Some(owner))
     }
 
     pub fn running(&self) -> impl Iterator<Item = &TaskState> {
@@ -342,10 +349,8 @@ impl State {
     }
 
     pub fn open_questions(&self) -> impl Iterator<Item = &Question> {
-        self.questions
-            .iter()
-            .filter(|a| a.answer.is_empty())
-            .map(|a| &a.question)
+        let open = self.questions.iter().filter(|asked| asked.is_open());
+        open.map(|asked| &asked.question)
     }
 
     pub fn count(&self, status: Status) -> usize {

@@ -111,7 +111,6 @@ pub struct ChecksBefore {
     /// True if all of them passed.
     pub passed: bool,
     /// The source of the decision to build it anyway.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waived: Option<Decider>,
 }
 
@@ -127,102 +126,71 @@ pub struct Granted {
 
 /// One leaf in its run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default)]
 pub struct TaskState {
     /// The leaf as approved.
     pub leaf: Leaf,
     pub status: Status,
     /// The current iteration, or that of the next claim; 0 before the first claim.
-    #[serde(default)]
     pub iteration: u32,
     /// The claim, while it is running.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<Claim>,
     /// The machine that has it, or had it last, in a shared plan.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<MachineId>,
     /// The base of its change, from the first claim on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<Base>,
     /// The submitted work.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submission: Option<MeasuredWork>,
     /// The result of the mechanical checks in this iteration.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verification: Option<MeasuredWork>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<TaskVerdict>,
     /// The subject of its last failed verdict: the tree, and the checks that failed in it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<MeasuredWork>,
     /// Its commands that no longer count as checks.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub dropped: BTreeSet<String>,
     /// True if it waits until it is changed and approved again.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub to_revise: bool,
     /// The checks that had failed when its builder last asked something.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_after: Option<Vec<String>>,
     /// The faults to fix, after a failed verdict.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
     /// True if the builder hasn't been told the feedback or the answer yet.
-    #[serde(default)]
     pub resume_due: bool,
     /// The reason for failing or skipping it, or for a blocked commit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The failed task that caused it to be skipped.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<TaskId>,
     /// A commit under way, or a failed one that may be repeated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit_intent: Option<CommitIntent>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// The reason for a missing commit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Verdicts that it did not pass, also before a retry.
-    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub failed_verdicts: u32,
     /// Nudges in this iteration.
-    #[serde(default)]
     pub nudges: u32,
     /// Verifiers started in this iteration.
-    #[serde(default)]
     pub verifiers: u32,
     /// The files granted beyond the approved ones.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted: Vec<Granted>,
     /// Other paths that its builder edited while others work in the same checkout.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub edited: BTreeSet<RepoPath>,
     /// Why its builder's last submission in this iteration was refused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
     /// Times that its builder fell silent since it was last submitted.
-    #[serde(default, skip_serializing_if = "crate::is_default")]
     pub silences: u32,
     /// The answered question whose answer the builder hasn't been told yet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered: Option<String>,
     /// Changes beneath it since the approval.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
     /// Test-driven work: the results of its checks before the work.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<ChecksBefore>,
     /// True if its source says that it was done before the import. A commit in the repository is the only proof of
     /// that.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub imported: bool,
     /// Time of the first claim.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
     /// Time when it reached a final state.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
 
@@ -250,11 +218,8 @@ impl TaskState {
 
     /// The names of the checks that failed in its last failed verdict.
     pub fn failed_checks(&self) -> Vec<String> {
-        self.failed
-            .iter()
-            .flat_map(|failed| &failed.checks)
-            .map(|check| check.name.clone())
-            .collect()
+        let checks = self.failed.iter().flat_map(|failed| &failed.checks);
+        checks.map(|check| check.name.clone()).collect()
     }
 
     /// True if its builder may ask the user something: in its first iteration and after each failed check, once for one
@@ -266,18 +231,19 @@ impl TaskState {
 
     /// The paths that no other task may change while this one runs.
     pub fn held(&self) -> impl Iterator<Item = &str> {
-        self.leaf
-            .held()
-            .chain(self.granted.iter().map(|granted| granted.path.as_str()))
+        self.files()
+            .chain(self.leaf.exclusive.iter().map(String::as_str))
     }
 
     /// The files it may change.
     pub fn files(&self) -> impl Iterator<Item = &str> {
-        self.leaf
-            .files
-            .iter()
-            .chain(self.granted.iter().map(|granted| &granted.path))
-            .map(String::as_str)
+        let granted = self.granted.iter().map(|granted| &granted.path);
+        self.leaf.files.iter().chain(granted).map(String::as_str)
+    }
+
+    /// The agent that holds it.
+    pub fn owner(&self) -> Option<&AgentName> {
+        self.claim.as_ref().map(|claim| &claim.owner)
     }
 
     /// The builder whose worktree it is done in; `None` for the user's checkout.

@@ -6,13 +6,13 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::approval;
+use super::approval::is_approved;
 use super::event::Event;
 use super::question::{AnswerChoice, Question, Topic};
-use super::state::{State, Status};
+use super::state::{State, Status, TaskState};
 use super::verdict::told_end;
 use crate::regex;
-use crate::verification::{Check, CommandEnd, CommandRun, command_check};
+use crate::verification::{CommandEnd, CommandRun, command_check};
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::{Plan, Task};
 
@@ -33,6 +33,9 @@ static COMPLAINT: LazyLock<Regex> = LazyLock::new(|| {
         | unknown\ (?:option|flag|argument) | flag\ provided\ but\ not\ defined | python[\d.]*:\ no\ module\ named\ ",
     )
 });
+
+/// Commands of each task.
+type TaskCommands = BTreeMap<TaskId, BTreeSet<String>>;
 
 /// A command of the plan with the tasks that it checks.
 #[derive(Debug)]
@@ -58,31 +61,33 @@ impl State {
     /// The commands of the pending tasks of `plan`, each once; once work has begun, only those of added and changed tasks.
     pub fn commands_to_try(&self, plan: &Plan) -> Vec<PlannedCommand> {
         let begun = self.has_claimed();
-        let approved = |leaf: &Task| {
-            let task = self.task(&TaskId::new(leaf.id.to_string()).ok()?)?;
-            let is_approved =
-                task.status == Status::Pending && approval::is_approved(leaf, &task.leaf);
-            (is_approved && (!begun || self.untried.contains(&task.leaf.id)))
-                .then(|| task.leaf.id.clone())
+        let is_due = |leaf: &Task, task: &TaskState| {
+            task.status == Status::Pending
+                && is_approved(leaf, &task.leaf)
+                && (!begun || self.untried.contains(&task.leaf.id))
         };
-        let leaves = plan
-            .leaves()
-            .filter_map(|leaf| Some((approved(leaf)?, leaf)));
         let mut commands: Vec<PlannedCommand> = Vec::new();
-        for (id, leaf) in leaves {
+        for leaf in plan.leaves() {
+            let id = TaskId::new(&*leaf.id).ok();
+            let task = id
+                .and_then(|id| self.task(&id))
+                .filter(|task| is_due(leaf, task));
+            let Some(id) = task.map(|task| &task.leaf.id) else {
+                continue;
+            };
             let tests = leaf.test_commands().map(|line| (line, true));
             for (line, is_test) in tests.chain(leaf.verify().map(|line| (line, false))) {
-                let known = commands.iter().position(|known| known.line == line);
-                let at = known.unwrap_or_else(|| {
-                    commands.push(PlannedCommand {
+                match commands.iter_mut().find(|known| known.line == line) {
+                    Some(known) => {
+                        known.is_test &= is_test;
+                        known.tasks.insert(id.clone());
+                    }
+                    None => commands.push(PlannedCommand {
                         line: line.to_owned(),
-                        tasks: BTreeSet::new(),
+                        tasks: BTreeSet::from([id.clone()]),
                         is_test,
-                    });
-                    commands.len() - 1
-                });
-                commands[at].is_test &= is_test;
-                commands[at].tasks.insert(id.clone());
+                    }),
+                }
             }
         }
         commands
@@ -98,94 +103,81 @@ impl State {
         if !self.is_trial_due() {
             return Vec::new();
         }
-        let mut doubted: BTreeMap<&str, Vec<(&PlannedCommand, Check)>> = BTreeMap::new();
+        // By program: what has failed, and the commands of each task.
+        let mut doubted: BTreeMap<&str, (Vec<String>, TaskCommands)> = BTreeMap::new();
         for (command, run) in commands.iter().zip(runs) {
             if self.cannot_start(run) && !self.is_kept(&command.line) {
                 let program = run.line.split_whitespace().next().unwrap_or_default();
-                let of_program = doubted.entry(program).or_default();
-                of_program.push((command, command_check(run)));
+                let (told, by_task) = doubted.entry(program).or_default();
+                told.extend(told_end(&command_check(run), true));
+                for task in &command.tasks {
+                    by_task
+                        .entry(task.clone())
+                        .or_default()
+                        .insert(command.line.clone());
+                }
             }
         }
         let mut events = vec![Event::CommandsTried {
             checks: runs.iter().map(command_check).collect(),
             notes,
         }];
-        for (serial, group) in (self.questions.len() as u64 + 1..).zip(doubted.into_values()) {
-            let told: Vec<String> = group
-                .iter()
-                .filter_map(|(_, check)| told_end(check, true))
-                .collect();
-            let mut commands: BTreeMap<TaskId, BTreeSet<String>> = BTreeMap::new();
-            for (task, line) in group
-                .iter()
-                .flat_map(|(c, _)| c.tasks.iter().map(|task| (task, &c.line)))
-            {
-                commands
-                    .entry(task.clone())
-                    .or_default()
-                    .insert(line.clone());
-            }
-            let question = Question::new(Topic::FailsBefore { commands }, serial, &told.join(" "));
-            events.push(Event::Asked { question });
-        }
+        let serials = self.questions.len() as u64 + 1..;
+        events.extend(
+            serials
+                .zip(doubted.into_values())
+                .map(|(serial, (told, commands))| {
+                    let question =
+                        Question::new(Topic::FailsBefore { commands }, serial, &told.join(" "));
+                    Event::Asked { question }
+                }),
+        );
         events
     }
 
     /// True if the user has answered that the check with this command stays.
     fn is_kept(&self, line: &str) -> bool {
-        self.questions.iter().any(|asked| {
-            asked.answer == [AnswerChoice::Keep.into_str()]
-                && matches!(&asked.question.topic, Topic::FailsBefore { commands }
-                    if commands.values().any(|lines| lines.contains(line)))
-        })
+        let is_about = |topic: &Topic| matches!(topic, Topic::FailsBefore { commands } if commands.values().any(|lines| lines.contains(line)));
+        let mut kept = self
+            .questions
+            .iter()
+            .filter(|asked| asked.has_answer(AnswerChoice::Keep));
+        kept.any(|asked| is_about(&asked.question.topic))
     }
 
     /// True if the command of `run` did not begin its work, for a reason that no task takes away.
     fn cannot_start(&self, run: &CommandRun) -> bool {
-        let head: Vec<&str> = run
-            .output
-            .lines()
-            .filter(|line| !line.trim().is_empty())
-            .take(HEAD)
-            .collect();
-        let names_file = |line: &&str| {
-            self.tasks
-                .iter()
-                .flat_map(|t| &t.leaf.files)
-                .any(|f| line.contains(f.as_str()))
+        let status = match run.end {
+            None => return true,
+            Some(CommandEnd::Exited(status)) if status != 0 => status,
+            Some(_) => return false,
         };
-        let complains = |status: i32| {
-            let usage = |line: &&str| status == 2 && line.to_lowercase().contains("usage:");
-            starts_runner(&run.line)
-                && head
-                    .iter()
-                    .any(|line| COMPLAINT.is_match(line) || usage(line))
+        let lines = run.output.lines().filter(|line| !line.trim().is_empty());
+        let head: Vec<&str> = lines.take(HEAD).collect();
+        let files = || self.tasks.iter().flat_map(|task| &task.leaf.files);
+        let names_file = |line: &&str| files().any(|file| line.contains(file.as_str()));
+        let complains = |line: &&str| {
+            COMPLAINT.is_match(line) || status == 2 && line.to_lowercase().contains("usage:")
         };
-        match run.end {
-            None => true,
-            Some(CommandEnd::Exited(0)) => false,
-            Some(CommandEnd::Exited(status)) => {
-                (matches!(status, 126 | 127) || complains(status)) && !head.iter().any(names_file)
-            }
-            Some(CommandEnd::Signalled(_) | CommandEnd::TimedOut(_)) => false,
-        }
+        let is_broken =
+            matches!(status, 126 | 127) || starts_runner(&run.line) && head.iter().any(complains);
+        is_broken && !head.iter().any(names_file)
     }
 }
 
 /// True if `line` starts a known runner on the project's tests or sources.
 fn starts_runner(line: &str) -> bool {
-    let words: Vec<&str> = line
+    let words = line
         .split_whitespace()
-        .skip_while(|word| word.contains('='))
-        .collect();
-    let (first, rest) = words.split_first().unwrap_or((&"", &[]));
-    let runner = if first.starts_with("python") && rest.first() == Some(&"-m") {
-        rest.get(1)
-    } else {
-        Some(first)
+        .skip_while(|word| word.contains('='));
+    let words: Vec<&str> = words.collect();
+    let (runner, first) = match words[..] {
+        [python, "-m", module, ..] if python.starts_with("python") => (module, "-m"),
+        [runner, first, ..] => (runner, first),
+        [runner] => (runner, ""),
+        [] => return false,
     };
-    runner.is_some_and(|runner| RUNNERS.contains(runner))
-        && !rest.first().is_some_and(|w| FORWARDING.contains(w))
+    RUNNERS.contains(&runner) && !FORWARDING.contains(&first)
 }
 
 #[cfg(test)]

@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 
 use super::decide::RunDecision;
 use super::event::{Base, Decider, Event, Judgement};
-use super::question::{AnswerChoice, ClosedUnanswered, Topic, said_within};
-use super::ready::ExecutionModel;
-use super::ready::Obstacle;
-use super::refusal::Refusal;
-use super::state::{ChecksBefore, CommitIntent, State, Status, TaskState, TaskVerdict};
+use super::question::{AnswerChoice, ClosedUnanswered, Question, Topic, said_within};
+use super::ready::{ExecutionModel, Obstacle};
+use super::refusal::{Refusal, refuse};
+use super::state::{CommitIntent, State, Status, TaskState, TaskVerdict};
 use crate::verification::{Check, CheckVerdict, list};
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
@@ -17,7 +16,8 @@ use fp_plan::text::command_span;
 
 /// Longest summary in a question, in bytes.
 const MAX_SUMMARY: usize = 500;
-/// Longest end of a command's output in a question, in bytes.
+/// Most lines of a command's output in a question, and their longest text, in bytes.
+const SHOWN_LINES: usize = 3;
 const MAX_OUTPUT: usize = 300;
 
 /// A verifier's opinion.
@@ -37,40 +37,45 @@ pub struct InvalidOpinion(String);
 impl VerifierOpinion {
     /// Sorts the judgements and checks that there is exactly one for each of `criteria` criteria.
     pub fn complete(mut self, criteria: usize) -> Result<Self, InvalidOpinion> {
-        self.judgements.sort_by_key(|j| j.criterion);
-        for (i, judgement) in self.judgements.iter().enumerate() {
-            let given = judgement.criterion;
-            if given == 0 || given > criteria {
-                let said = format!("there is no criterion {given}: the task has {criteria}");
-                return Err(InvalidOpinion(said));
-            }
-            if i > 0 && self.judgements[i - 1].criterion == given {
-                return Err(InvalidOpinion(format!("criterion {given} is judged twice")));
-            }
-        }
-        let judged = |n: &usize| self.judgements.iter().any(|j| j.criterion == *n);
-        let missing: Vec<String> = (1..=criteria)
-            .filter(|n| !judged(n))
-            .map(|n| n.to_string())
+        self.judgements.sort_by_key(|judged| judged.criterion);
+        let given: Vec<usize> = self
+            .judgements
+            .iter()
+            .map(|judged| judged.criterion)
             .collect();
-        let said = || format!("no judgement on criteria {}", missing.join(", "));
-        if missing.is_empty() {
-            Ok(self)
+        let unknown = given
+            .iter()
+            .find(|number| !(1..=criteria).contains(*number));
+        let twice = given.windows(2).find(|pair| pair[0] == pair[1]);
+        let missing = (1..=criteria).filter(|number| !given.contains(number));
+        let missing: Vec<String> = missing.map(|number| number.to_string()).collect();
+        let said = if let Some(number) = unknown {
+            format!("there is no criterion {number}: the task has {criteria}")
+        } else if let Some(pair) = twice {
+            format!("criterion {} is judged twice", pair[0])
+        } else if !missing.is_empty() {
+            format!("no judgement on criteria {}", missing.join(", "))
         } else {
-            Err(InvalidOpinion(said()))
-        }
+            return Ok(self);
+        };
+        Err(InvalidOpinion(said))
     }
 }
 
 /// The reasons against a pass: failed criteria with their text, then failed checks.
 pub fn reasons(opinion: &VerifierOpinion, criteria: &[String], checks: &[Check]) -> Vec<String> {
-    let criteria = opinion.judgements.iter().filter(|j| !j.pass).map(|j| {
-        let text = criteria.get(j.criterion - 1).map_or("", String::as_str);
-        format!("Criterion {} ({text}): {}", j.criterion, j.evidence)
+    let failed = opinion.judgements.iter().filter(|judged| !judged.pass);
+    let failed = failed.map(|judged| {
+        let text = criteria
+            .get(judged.criterion - 1)
+            .map_or("", String::as_str);
+        format!(
+            "Criterion {} ({text}): {}",
+            judged.criterion, judged.evidence
+        )
     });
-    criteria
-        .chain(checks.iter().filter(|check| check.fails()).map(Check::told))
-        .collect()
+    let checks = checks.iter().filter(|check| check.fails());
+    failed.chain(checks.map(Check::told)).collect()
 }
 
 /// A verifier's words, for the user.
@@ -91,15 +96,13 @@ pub(super) fn told_end(check: &Check, by_beginning: bool) -> Option<String> {
         .lines()
         .filter(|line| !line.trim().is_empty())
         .collect();
-    let shown = if by_beginning {
-        lines.get(..3)
-    } else {
-        lines.get(lines.len().saturating_sub(3)..)
+    let shown = match by_beginning {
+        true => &lines[..lines.len().min(SHOWN_LINES)],
+        false => &lines[lines.len().saturating_sub(SHOWN_LINES)..],
     };
-    let shown = shown.unwrap_or(&lines).join(" ");
     let ended = head.split(" after ").next().unwrap_or_default();
     let command = command_span(check.command()?);
-    let output = said_within(&shown, MAX_OUTPUT);
+    let output = said_within(&shown.join(" "), MAX_OUTPUT);
     Some(format!("{command} ended with {ended}: \"{output}\"."))
 }
 
@@ -107,36 +110,41 @@ pub(super) fn told_end(check: &Check, by_beginning: bool) -> Option<String> {
 /// tree in which it failed before.
 fn doubt_of_checks(task: &TaskState, opinion: &VerifierOpinion) -> Option<(Topic, String)> {
     let verified = task.verification.as_ref()?;
-    let failed = || verified.checks.iter().filter(|check| check.fails());
-    let commands: BTreeSet<String> = failed()
-        .filter_map(Check::command)
-        .map(str::to_owned)
+    let failed: Vec<&Check> = verified
+        .checks
+        .iter()
+        .filter(|check| check.fails())
         .collect();
+    let of_commands = || failed.iter().filter(|check| check.command().is_some());
     let before = task
         .failed
         .as_ref()
         .filter(|before| before.tree == verified.tree);
-    let again = |check: &Check| {
-        before.is_some_and(|before| before.checks.iter().any(|b| b.name == check.name))
-    };
-    let why = if opinion.judgements.iter().all(|judged| judged.pass)
-        && failed().all(|c| c.command().is_some())
-    {
+    let before: Vec<&str> = before
+        .iter()
+        .flat_map(|before| &before.checks)
+        .map(|check| &*check.name)
+        .collect();
+    let all_hold = opinion.judgements.iter().all(|judged| judged.pass);
+    let why = if all_hold && of_commands().count() == failed.len() {
         "Each criterion was judged to hold."
-    } else if failed().any(|check| check.command().is_some() && again(check)) {
+    } else if of_commands().any(|check| before.contains(&&*check.name)) {
         "It failed on the same files before."
     } else {
         return None;
     };
-    let mut told: Vec<String> = failed()
+    let commands: BTreeSet<String> = of_commands()
+        .filter_map(|check| Some(check.command()?.to_owned()))
+        .collect();
+    let mut told: Vec<String> = failed
+        .iter()
         .filter_map(|check| told_end(check, false))
         .collect();
     told.extend([why.to_owned(), said_by_verifier(&opinion.summary)]);
-    let topic = Topic::CheckFailed {
-        task: task.leaf.id.clone(),
-        commands: commands.clone(),
-    };
-    (!commands.is_empty()).then(|| (topic, told.join(" ").trim_end().to_owned()))
+    let is_doubted = !commands.is_empty();
+    let task = task.leaf.id.clone();
+    let topic = Topic::CheckFailed { task, commands };
+    is_doubted.then(|| (topic, told.join(" ").trim_end().to_owned()))
 }
 
 impl State {
@@ -153,39 +161,35 @@ impl State {
         let task = self.expect_submitted(id, iteration)?;
         let checks = task.verification.as_ref().map_or(&[][..], |v| &v.checks);
         let reasons = reasons(&opinion, criteria, checks);
-        let pass = reasons.is_empty();
-        let mut events = self.close_questions(
-            |t| matches!(t, super::question::Topic::VerifierSilent(q) if q == id),
-            ClosedUnanswered::Judged.into_str(),
-        );
+        let (pass, summary) = (reasons.is_empty(), opinion.summary.clone());
+        let feedback = reasons.join("\n");
+        let is_silence = |topic: &Topic| *topic == Topic::VerifierSilent(id.clone());
+        let mut events = self.close_questions(is_silence, ClosedUnanswered::Judged.into_str());
         let doubt = doubt_of_checks(task, &opinion);
-        let VerifierOpinion {
-            judgements,
-            summary,
-        } = opinion;
-        let verdict = TaskVerdict {
-            pass,
-            iteration: task.iteration,
-            judgements,
-            summary,
-            reasons,
-        };
         events.push(Event::Judged {
             task: id.clone(),
-            verdict: verdict.clone(),
+            verdict: TaskVerdict {
+                pass,
+                iteration: task.iteration,
+                judgements: opinion.judgements,
+                summary: opinion.summary,
+                reasons,
+            },
         });
         if let Some((topic, reason)) = doubt {
             events.push(self.ask(topic, &reason));
         } else if !pass {
-            events.extend(self.send_back(id, &verdict.reasons.join("\n"), &verdict.summary, token));
+            events.extend(self.send_back(id, &feedback, &summary, token));
         }
         Ok(events)
     }
 
     /// True if the user is asked whether the plan is at fault, since `id` failed by its commands.
     pub(super) fn doubts_checks_of(&self, id: &TaskId) -> bool {
+        let is_doubt =
+            |topic: &Topic| matches!(topic, Topic::CheckFailed { task, .. } if task == id);
         self.open_questions()
-            .any(|q| matches!(&q.topic, Topic::CheckFailed { task, .. } if task == id))
+            .any(|question| is_doubt(&question.topic))
     }
 
     /// Announces the commit of a passed task.
@@ -204,25 +208,19 @@ impl State {
         commit: Option<String>,
         note: Option<String>,
     ) -> RunDecision {
-        self.expect_passed(id)?;
-        Ok(vec![Event::Completed {
-            task: id.clone(),
-            commit,
-            note,
-        }])
+        let task = self.expect_passed(id)?.leaf.id.clone();
+        Ok(vec![Event::Completed { task, commit, note }])
     }
 
     /// Completes a passed task with its commit. Asks the user about the paths that a hook has `rewritten` in it.
     pub fn complete_with(&self, id: &TaskId, commit: String, rewritten: &[String]) -> RunDecision {
-        let note = format!(
-            "a hook changed {} in its commit after the verification",
-            rewritten.join(", ")
-        );
-        let note = Some(note).filter(|_| !rewritten.is_empty());
-        let mut events = self.complete(id, Some(commit), note)?;
-        if !rewritten.is_empty() {
-            events.push(self.ask(Topic::CommitRewritten(id.clone()), &rewritten.join(", ")));
+        if rewritten.is_empty() {
+            return self.complete(id, Some(commit), None);
         }
+        let paths = rewritten.join(", ");
+        let note = format!("a hook changed {paths} in its commit after the verification");
+        let mut events = self.complete(id, Some(commit), Some(note))?;
+        events.push(self.ask(Topic::CommitRewritten(id.clone()), &paths));
         Ok(events)
     }
 
@@ -249,43 +247,35 @@ impl State {
         Ok(events)
     }
 
-    fn expect_passed(&self, id: &TaskId) -> Result<(), Refusal> {
+    fn expect_passed(&self, id: &TaskId) -> Result<&TaskState, Refusal> {
         let task = self.expect_task(id)?;
-        if task.awaits_commit() {
-            return Ok(());
+        match task.awaits_commit() {
+            true => Ok(task),
+            false => Err(refuse(
+                task,
+                "only a task that has just passed is committed",
+            )),
         }
-        Err(Refusal::Status {
-            task: id.clone(),
-            status: task.status,
-            allowed: "only a task that has just passed is committed".into(),
-        })
     }
-}
 
-impl State {
     /// Asks the user about a task whose checks all passed before its work.
     pub fn doubt(&self, id: &TaskId, checks: Vec<Check>) -> RunDecision {
         let task = self.expect_task(id)?;
         if task.status != Status::Pending || task.before.is_some() {
             return Ok(Vec::new());
         }
-        let topic = Topic::PassesBefore(id.clone());
-        Ok(vec![
-            Event::CheckedBefore {
-                task: id.clone(),
-                checks,
-                passed: true,
-            },
-            self.ask(topic, ""),
-        ])
+        let checked = Event::CheckedBefore {
+            task: id.clone(),
+            checks,
+            passed: true,
+        };
+        Ok(vec![checked, self.ask(Topic::PassesBefore(id.clone()), "")])
     }
 
     /// Asks the user about `paths` of the checkout, which is now as in `tree`: they changed while no task had them.
     pub fn doubt_checkout(&self, tree: String, paths: Vec<RepoPath>) -> Vec<Event> {
-        if self
-            .open_questions()
-            .any(|q| matches!(q.topic, Topic::CheckoutChanged { .. }))
-        {
+        let is_asked = |q: &Question| matches!(q.topic, Topic::CheckoutChanged { .. });
+        if self.open_questions().any(is_asked) {
             return Vec::new();
         }
         let names: Vec<String> = paths.iter().map(ToString::to_string).collect();
@@ -295,86 +285,73 @@ impl State {
     /// Tells of changes in the checkout that no task made. Fails if nobody could be asked about a file that one of the
     /// commands in `lines` names.
     pub fn kept_in_checkout(&self, lines: &[&str]) -> Option<Check> {
+        let (mut names, mut verdict) = (Vec::new(), CheckVerdict::Note);
         let kept = self
             .questions
             .iter()
-            .filter_map(|asked| match &asked.question.topic {
-                Topic::CheckoutChanged { paths, .. }
-                    if asked.answer == [AnswerChoice::Keep.into_str()] =>
-                {
-                    Some(paths.iter().map(|path| (path.to_string(), asked.by)))
-                }
-                _ => None,
-            });
-        let kept: Vec<(String, Decider)> = kept.flatten().collect();
-        let read = |path: &str| lines.iter().any(|line| line.contains(path));
-        let fails = kept
-            .iter()
-            .any(|(path, by)| *by == Decider::Auto && read(path));
-        let verdict = if fails {
-            CheckVerdict::Fail
-        } else {
-            CheckVerdict::Note
-        };
-        let names: Vec<String> = kept.into_iter().map(|(path, _)| path).collect();
-        let detail = format!(
-            "changed while no task had it, and in no commit: {}",
-            list(&names)
-        );
+            .filter(|asked| asked.has_answer(AnswerChoice::Keep));
+        for asked in kept {
+            let Topic::CheckoutChanged { paths, .. } = &asked.question.topic else {
+                continue;
+            };
+            let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
+            let is_read = |path: &String| lines.iter().any(|line| line.contains(path));
+            if asked.by == Decider::Auto && paths.iter().any(is_read) {
+                verdict = CheckVerdict::Fail;
+            }
+            names.extend(paths);
+        }
+        let told = "changed while no task had it, and in no commit";
         (!names.is_empty()).then(|| Check {
             name: "checkout".into(),
             verdict,
-            detail,
+            detail: format!("{told}: {}", list(&names)),
         })
     }
 
     /// True if only the user's answer keeps the task from being claimed.
-    pub(super) fn only_doubted(&self, id: &TaskId) -> bool {
+    pub(super) fn is_only_doubted(&self, id: &TaskId) -> bool {
         let none = BTreeSet::new();
-        self.task(id)
-            .is_some_and(|task| self.obstacles(&none).of(task) == Some(Obstacle::PassesBefore))
+        let obstacle = self
+            .task(id)
+            .and_then(|task| self.obstacles(&none).of(task));
+        obstacle == Some(Obstacle::PassesBefore)
+    }
+
+    fn is_test_driven(&self) -> bool {
+        self.terms().policy.model == ExecutionModel::Tdd
     }
 
     /// Checks that `task` began with a failing check, in test-driven work.
     pub fn test_first(&self, task: &TaskState) -> Option<Check> {
-        if self.policy().model != ExecutionModel::Tdd {
-            return None;
-        }
-        let (verdict, detail) = match &task.before {
-            None => (
-                CheckVerdict::NotApplicable,
-                "the task has no Verify command".to_owned(),
-            ),
-            Some(ChecksBefore {
-                passed: false,
-                checks,
-                ..
-            }) => {
-                let ended = checks
-                    .iter()
-                    .filter_map(|check| check.detail.lines().next());
-                (
-                    CheckVerdict::Pass,
-                    format!("before the work: {}", ended.collect::<Vec<_>>().join("; ")),
-                )
+        let before = task.before.as_ref();
+        let (verdict, detail) = match before.map(|before| (before.passed, before.waived)) {
+            _ if !self.is_test_driven() => return None,
+            None => {
+                let detail = "the task has no Verify command";
+                (CheckVerdict::NotApplicable, detail.to_owned())
             }
-            Some(ChecksBefore {
-                waived: Some(by), ..
-            }) => {
-                let who = if *by == Decider::User {
-                    "the user"
-                } else {
-                    "a rule"
+            Some((false, _)) => {
+                let checks = before.into_iter().flat_map(|before| &before.checks);
+                let ended: Vec<&str> = checks
+                    .filter_map(|check| check.detail.lines().next())
+                    .collect();
+                let detail = format!("before the work: {}", ended.join("; "));
+                (CheckVerdict::Pass, detail)
+            }
+            Some((true, Some(by))) => {
+                let who = match by {
+                    Decider::User => "the user",
+                    Decider::Auto => "a rule",
                 };
-                (
-                    CheckVerdict::Note,
-                    format!("Verify passed before the work already; {who} let it be built"),
-                )
+                let detail =
+                    format!("Verify passed before the work already; {who} let it be built");
+                (CheckVerdict::Note, detail)
             }
-            Some(_) => (
-                CheckVerdict::Fail,
-                "Verify passed before the work already, so that it proves nothing".into(),
-            ),
+            Some((true, None)) => {
+                let detail = "Verify passed before the work already, so that it proves nothing";
+                (CheckVerdict::Fail, detail.to_owned())
+            }
         };
         Some(Check {
             name: "test first".into(),
@@ -385,7 +362,7 @@ impl State {
 
     /// True if the checks of task `id` must run before its work and haven't yet.
     pub fn wants_checks_before(&self, id: &TaskId) -> bool {
-        let pending = |task: &TaskState| task.status == Status::Pending && task.before.is_none();
-        self.policy().model == ExecutionModel::Tdd && self.task(id).is_some_and(pending)
+        let is_due = |task: &TaskState| task.status == Status::Pending && task.before.is_none();
+        self.is_test_driven() && self.task(id).is_some_and(is_due)
     }
 }

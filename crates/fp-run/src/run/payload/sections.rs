@@ -1,8 +1,8 @@
-//! Fills the sections of a payload, and decides how far each part may be cut.
+//! Fills the sections of a payload.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
-use super::{Around, Cut, LeftOut, PayloadPart, Rank, Section, short};
+use super::{Around, PayloadPart, Rank, Section, short};
 use crate::run::notepad;
 use crate::run::question::said;
 use crate::run::state::{State, TaskState};
@@ -13,152 +13,110 @@ use fp_plan::text::{prompt_path, prompt_text, shell_quoted, shown_command};
 
 /// Maximum quotation of the goal, in characters.
 const MAX_GOAL_CHARS: usize = 600;
-/// Lines of a list that outrank the parts cut after it.
-const WORTH_HAVING: usize = 5;
-/// The same for feedback, and the number of lines that always stay.
-const FEEDBACK_LINES: (usize, usize) = (12, 6);
 
-/// Heading of the background, which helps but asks for nothing.
-pub(super) const CONTEXT: &str = "\n## CONTEXT\n";
+const IN_TREE: &str = "read it in the file named above";
+const BEFORE_YOU_BEGIN: &str = "read the rest in the file named above before you begin";
 
 /// The sections in reading order.
-pub(super) fn all(
+pub(super) fn all_sections(
     state: &State,
     task: &TaskState,
     leaf: &Task<'_>,
     around: &Around<'_>,
 ) -> [Section; 9] {
-    let section = |heading, parts| Section { heading, parts };
-    [
-        section("The user's goal, in their words:\n", goal(leaf, around)),
-        section("\n## TASK\n", title(task, leaf)),
-        section("\n## EXPECTED OUTCOME\n", vec![criteria(leaf)]),
-        section("\n## MUST DO\n", must_do(leaf, around)),
-        section("\n## MUST NOT DO\n", must_not_do(task, leaf)),
-        section(
-            "",
-            vec![PayloadPart::fixed(
-                "",
-                around.specs.lines().map(str::to_owned).collect(),
-            )],
+    let specs = around.specs.lines().map(str::to_owned);
+    let sections = [
+        (
+            "The user's goal, in their words:\n",
+            goal_parts(leaf, around),
         ),
-        section(CONTEXT, context(state, task, leaf, around)),
-        section("\n## VERIFICATION\n", verification(task, leaf)),
-        section("\n", hand_in(state, task)),
-    ]
+        ("\n## TASK\n", title_parts(task, leaf)),
+        ("\n## EXPECTED OUTCOME\n", vec![criteria_part(leaf)]),
+        ("\n## MUST DO\n", must_do(leaf, around)),
+        ("\n## MUST NOT DO\n", must_not_do(task, leaf)),
+        ("", vec![PayloadPart::fixed("", specs)]),
+        // The background helps, but asks for nothing.
+        ("\n## CONTEXT\n", context_parts(state, task, leaf, around)),
+        ("\n## VERIFICATION\n", check_parts(task, leaf)),
+        ("\n", hand_in(state, task)),
+    ];
+    sections.map(|(heading, parts)| Section { heading, parts })
 }
 
 /// The note above a cut payload: where to find the whole task.
-pub(super) fn whole(task: &TaskState, around: &Around<'_>) -> PayloadPart {
+pub(super) fn where_whole(task: &TaskState, around: &Around<'_>) -> PayloadPart {
     let (id, tree) = (&task.leaf.id, around.tree);
-    PayloadPart::fixed(
-        "",
-        vec![format!("(cut to fit; task {id} as a whole is in {tree})")],
-    )
+    let line = format!("(cut to fit; task {id} as a whole is in {tree})");
+    PayloadPart::fixed("", [line])
 }
 
-/// Drops the last lines of a list, and all of them if necessary.
-fn list(rank: Rank, what: &'static str, whole: impl Into<String>) -> Cut {
-    Cut {
-        rank,
-        what,
-        left_out: LeftOut::Last,
-        least: WORTH_HAVING,
-        floor: 0,
-        whole: whole.into(),
-    }
+fn safe_lines(text: &str) -> Vec<String> {
+    prompt_text(text).lines().map(str::to_owned).collect()
 }
-
-/// Drops the oldest lines of something said during the run.
-fn latest(rank: Rank, what: &'static str, whole: impl Into<String>) -> Cut {
-    Cut {
-        left_out: LeftOut::First,
-        least: WORTH_HAVING / 2,
-        ..list(rank, what, whole)
-    }
-}
-
-/// Keeps at least one line of an indispensable text.
-fn essential(rank: Rank, what: &'static str, whole: impl Into<String>) -> Cut {
-    Cut {
-        floor: 1,
-        ..list(rank, what, whole)
-    }
-}
-
-const IN_TREE: &str = "read it in the file named above";
-const BEFORE_YOU_BEGIN: &str = "read the rest in the file named above before you begin";
 
 /// A short goal as a whole, or else the first sentence of it, and what the interview says about this task's part.
-fn goal(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
+fn goal_parts(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
     // A file that every role may read, unlike the output of a command.
-    let interview = match around.interview {
+    let file = match around.interview {
         Some(_) => around.tree.replacen("tasks.md", "interview.md", 1),
         None => around.tree.replacen("tasks.md", "plan.json", 1),
     };
-    let in_interview = format!("{interview} has them");
-    let is_short = around.goal.chars().count() <= MAX_GOAL_CHARS;
-    let goal = if is_short {
-        around.goal
-    } else {
-        first_sentence(around.goal)
+    let whole = format!("{file} has them");
+    let is_long = around.goal.chars().count() > MAX_GOAL_CHARS;
+    let goal = match is_long {
+        true => first_sentence(around.goal),
+        false => around.goal,
     };
-    let lines = prompt_text(goal).lines().map(str::to_owned).collect();
-    let cut = essential(Rank::Goal, "lines of the goal", in_interview.as_str());
-    let mut parts = vec![PayloadPart::new("> ", lines, cut)];
-    if !is_short {
-        parts.push(PayloadPart::fixed(
-            "",
-            vec![format!("(its first sentence; {interview} has the whole)")],
-        ));
-    }
+    let goal = PayloadPart::new(
+        "> ",
+        safe_lines(goal),
+        Rank::Goal,
+        "lines of the goal",
+        &whole,
+    );
+    let cut = is_long.then(|| format!("(its first sentence; {file} has the whole)"));
+    let mut parts = vec![goal, PayloadPart::fixed("", cut)];
     let Some(said) = around.interview else {
         return parts;
     };
+    let covered: Vec<&str> = leaf
+        .fields
+        .items(FieldKind::Covers)
+        .iter()
+        .map(|item| &*item.text)
+        .collect();
     let covers = |id: &str| {
-        leaf.fields
-            .items(FieldKind::Covers)
+        covered
             .iter()
-            .any(|item| item.text.eq_ignore_ascii_case(id))
+            .any(|covered| covered.eq_ignore_ascii_case(id))
     };
-    let covered = said
+    let requirements = said
         .requirements
         .iter()
         .filter(|requirement| covers(&requirement.id));
-    let covered = covered
-        .map(|requirement| format!("This task covers {}: {}", requirement.id, requirement.text));
-    let approach = said
-        .approach
-        .as_ref()
-        .map(|approach| format!("Approach: {approach}"));
+    let requirements =
+        requirements.map(|covered| format!("This task covers {}: {}", covered.id, covered.text));
     let decisions = said.decisions.iter().filter(|decided| {
         let mut named = said.requirements_named_in(decided).peekable();
         named.peek().is_none() || named.any(covers)
     });
-    let decided = decisions.map(|decided| match decided.question.is_empty() {
+    let decisions = decisions.map(|decided| match decided.question.is_empty() {
         true => format!("Decided: {}", decided.answer),
         false => format!("Decided: {} {}", decided.question, decided.answer),
     });
+    let approach = said
+        .approach
+        .iter()
+        .map(|approach| format!("Approach: {approach}"));
+    let decisions = approach.chain(decisions);
     let excluded = said
         .scope_exclusions
         .iter()
         .map(|said| format!("Out of scope: {}", said.text));
     parts.extend([
-        PayloadPart::new(
-            "- ",
-            covered.collect(),
-            essential(Rank::Goal, "requirements", in_interview.as_str()),
-        ),
-        PayloadPart::new(
-            "- ",
-            approach.into_iter().chain(decided).collect(),
-            list(Rank::Decisions, "decisions", in_interview.as_str()),
-        ),
-        PayloadPart::new(
-            "- ",
-            excluded.collect(),
-            list(Rank::Guardrails, "exclusions", in_interview),
-        ),
+        PayloadPart::new("- ", requirements, Rank::Goal, "requirements", &whole),
+        PayloadPart::new("- ", decisions, Rank::Decisions, "decisions", &whole),
+        PayloadPart::new("- ", excluded, Rank::Guardrails, "exclusions", &whole),
     ]);
     parts
 }
@@ -166,42 +124,33 @@ fn goal(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
 /// The first sentence of `text`, or its first line if that ends earlier.
 fn first_sentence(text: &str) -> &str {
     let line = text.trim_start().lines().next().unwrap_or_default();
-    let end = [". ", "! ", "? "]
-        .iter()
-        .filter_map(|end| line.find(end))
-        .min();
-    &line[..end.map_or(line.len(), |end| end + 1)]
+    let ends = [". ", "! ", "? "].iter().filter_map(|end| line.find(end));
+    &line[..ends.min().map_or(line.len(), |end| end + 1)]
 }
 
-fn title(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
-    let title = format!(
-        "{} (task {}, iteration {})",
-        leaf.description, task.leaf.id, task.iteration
-    );
-    let cut = essential(Rank::Title, "the title", BEFORE_YOU_BEGIN);
+fn title_parts(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
+    let (id, iteration) = (&task.leaf.id, task.iteration);
+    let title = format!("{} (task {id}, iteration {iteration})", leaf.description);
     let description = leaf.fields.text(FieldKind::Description).unwrap_or_default();
-    let lines = prompt_text(description)
-        .lines()
-        .map(str::to_owned)
-        .collect();
-    let description = list(Rank::Description, "lines of the description", IN_TREE);
+    let lines = safe_lines(description);
     vec![
-        PayloadPart::new("", vec![title], cut),
-        PayloadPart::new("", lines, description),
+        PayloadPart::new("", [title], Rank::Title, "the title", BEFORE_YOU_BEGIN),
+        PayloadPart::new(
+            "",
+            lines,
+            Rank::Description,
+            "lines of the description",
+            IN_TREE,
+        ),
     ]
 }
 
-fn criteria(leaf: &Task<'_>) -> PayloadPart {
+fn criteria_part(leaf: &Task<'_>) -> PayloadPart {
     let criteria = leaf
         .acceptance()
         .enumerate()
-        .map(|(i, text)| format!("{}. {text}", i + 1))
-        .collect();
-    PayloadPart::new(
-        "",
-        criteria,
-        essential(Rank::Criteria, "criteria", BEFORE_YOU_BEGIN),
-    )
+        .map(|(at, text)| format!("{}. {text}", at + 1));
+    PayloadPart::new("", criteria, Rank::Criteria, "criteria", BEFORE_YOU_BEGIN)
 }
 
 fn must_do(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
@@ -215,286 +164,213 @@ fn must_do(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
     let language = around
         .language
         .map(|language| format!("Write notes, questions and messages in {language}"));
-    let hints = leaf.hints().map(str::to_owned).collect();
-    let references = leaf.references().map(reference).collect();
+    let hints = leaf.hints().map(str::to_owned);
+    let references = leaf.references().map(reading_order);
     vec![
-        PayloadPart::fixed(
-            "- ",
-            place.into_iter().chain(earlier).chain(language).collect(),
-        ),
-        PayloadPart::new("- ", hints, list(Rank::Hints, "hints", IN_TREE)),
-        PayloadPart::new(
-            "- ",
-            references,
-            list(Rank::References, "references", IN_TREE),
-        ),
+        PayloadPart::fixed("- ", [place, earlier, language].into_iter().flatten()),
+        PayloadPart::new("- ", hints, Rank::Hints, "hints", IN_TREE),
+        PayloadPart::new("- ", references, Rank::References, "references", IN_TREE),
     ]
 }
 
 /// Turns `src/a.rs:15 - structure to follow` into an instruction.
-fn reference(text: &str) -> String {
-    match text.split_once(" - ").or_else(|| text.split_once(" — ")) {
+fn reading_order(reference: &str) -> String {
+    let parts = reference
+        .split_once(" - ")
+        .or_else(|| reference.split_once(" — "));
+    match parts {
         Some((place, why)) => format!("Read {} — {}", place.trim(), why.trim()),
-        None => format!("Read {text}"),
+        None => format!("Read {reference}"),
     }
 }
 
 /// The three rules of every task, then the task's own, without repeats.
 fn must_not_do(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
-    let granted: String = task
-        .granted
-        .iter()
-        .map(|granted| format!(", {}", prompt_path(&granted.path)))
+    let granted = task.granted.iter();
+    let granted: String = granted
+        .map(|file| format!(", {}", prompt_path(&file.path)))
         .collect();
     let boundary = format!(
         "Do NOT modify files outside: {}{granted} (new test files beside them are fine)",
-        files(leaf)
+        files_listed(leaf)
     );
-    let cut = essential(Rank::Boundary, "the boundary", BEFORE_YOU_BEGIN);
-    let baseline = vec![
-        "Do NOT add new dependencies".to_owned(),
-        "Do NOT refactor existing code beyond the task scope".to_owned(),
+    let baseline = [
+        "Do NOT add new dependencies",
+        "Do NOT refactor existing code beyond the task scope",
     ];
-    let known = |rail: &str| {
+    let is_known = |rail: &str| {
         let rail = rail.to_lowercase();
-        [
-            "do not modify files outside",
-            "do not add new dependencies",
-            "do not refactor existing code beyond",
-        ]
-        .iter()
-        .any(|base| rail.starts_with(base))
+        rail.starts_with("do not modify files outside")
+            || rail.starts_with("do not add new dependencies")
+            || rail.starts_with("do not refactor existing code beyond")
     };
     let own = leaf
         .guardrails()
-        .filter(|rail| !known(rail))
-        .map(str::to_owned)
-        .collect();
+        .filter(|rail| !is_known(rail))
+        .map(str::to_owned);
     vec![
-        PayloadPart::new("- ", vec![boundary], cut),
-        PayloadPart::fixed("- ", baseline),
         PayloadPart::new(
             "- ",
-            own,
-            list(Rank::Guardrails, "guardrails", BEFORE_YOU_BEGIN),
+            [boundary],
+            Rank::Boundary,
+            "the boundary",
+            BEFORE_YOU_BEGIN,
         ),
+        PayloadPart::fixed("- ", baseline.map(str::to_owned)),
+        PayloadPart::new("- ", own, Rank::Guardrails, "guardrails", BEFORE_YOU_BEGIN),
     ]
 }
 
-fn files(leaf: &Task<'_>) -> String {
+fn files_listed(leaf: &Task<'_>) -> String {
     let files: Vec<&str> = leaf.files().collect();
-    if files.is_empty() {
-        "none".to_owned()
-    } else {
-        files.join(", ")
+    match files.is_empty() {
+        true => "none".to_owned(),
+        false => files.join(", "),
     }
 }
 
-fn context(
+fn context_parts(
     state: &State,
     task: &TaskState,
     leaf: &Task<'_>,
     around: &Around<'_>,
 ) -> Vec<PayloadPart> {
     let (plan, id) = (&state.plan_id, &task.leaf.id);
-    let files = vec![format!("Files: {}", files(leaf))];
-    let log = format!("`fp log {plan} --task {id}` has them");
-    let granted = task.granted.iter();
-    let granted = granted.map(|file| {
-        format!(
-            "Granted beyond them: {} ({})",
-            prompt_path(&file.path),
-            said(&file.reason)
-        )
+    let files = format!("Files: {}", files_listed(leaf));
+    let granted = task.granted.iter().map(|file| {
+        let (path, reason) = (prompt_path(&file.path), said(&file.reason));
+        format!("Granted beyond them: {path} ({reason})")
     });
-    let asked = state
-        .questions
-        .iter()
-        .filter(|a| a.question.topic.is_inquiry() && !a.answer.is_empty());
-    let answers = asked
-        .filter(|a| a.question.topic.task() == Some(id))
-        .map(|a| {
-            format!(
-                "You asked: {} — the answer: {}",
-                said(&a.question.text),
-                said(&a.answer.join(", "))
-            )
-        });
+    let answers = state.questions.iter().filter(|asked| {
+        let topic = &asked.question.topic;
+        topic.is_inquiry() && topic.task() == Some(id) && !asked.is_open()
+    });
+    let answers = answers.map(|asked| {
+        let (text, answer) = (said(&asked.question.text), said(&asked.answer.join(", ")));
+        format!("You asked: {text} — the answer: {answer}")
+    });
     let required = if leaf.tests_required() { "yes" } else { "no" };
-    let mut fixed = vec![format!("Tests Required: {required}")];
-    fixed.extend(
-        around
-            .conventions
-            .map(|path| format!("Conventions and commands of this code base: {path}")),
-    );
-    let (direct, distant) = dependencies(state, task);
-    let notes = notepad::relevant(state, id)
-        .into_iter()
-        .map(|note| format!("Note {}", note.line()));
-    let direct_cut = list(
-        Rank::Direct,
-        "tasks before",
-        format!("`fp why {plan} TASK --evidence` has each"),
-    );
-    let distant_cut = list(
-        Rank::Distant,
-        "tasks further back",
-        format!("`fp show {plan}` has them"),
-    );
-    let distant_cut = Cut {
-        least: 0,
-        ..distant_cut
-    };
-    let notes_cut = latest(
-        Rank::Notes,
-        "notes",
-        format!("`fp note {plan} list --for {id}` has them"),
-    );
-    let mut parts = vec![
-        PayloadPart::new(
-            "- ",
-            files,
-            Cut {
-                least: 0,
-                ..list(Rank::Twice, "files", "they are the boundary above")
-            },
-        ),
-        PayloadPart::new(
-            "- ",
-            granted.collect(),
-            latest(Rank::Answers, "granted files", log.as_str()),
-        ),
-        PayloadPart::new(
-            "- ",
-            answers.collect(),
-            latest(Rank::Answers, "answers", log),
-        ),
-        PayloadPart::fixed("- ", fixed),
-    ];
-    parts.extend([
-        PayloadPart::new(
-            "- ",
-            direct.clone(),
-            Cut {
-                least: direct.len(),
-                ..direct_cut
-            },
-        ),
-        PayloadPart::new("- ", distant, distant_cut),
-        PayloadPart::new("- ", notes.collect(), notes_cut),
-    ]);
-    parts
+    let conventions = around.conventions;
+    let conventions =
+        conventions.map(|path| format!("Conventions and commands of this code base: {path}"));
+    let fixed = [Some(format!("Tests Required: {required}")), conventions];
+    let (direct, distant) = work_before(state, task);
+    let notes = notepad::relevant_notes(state, id).into_iter();
+    let notes = notes.map(|note| format!("Note {}", note.line()));
+    let above = "they are the boundary above";
+    let in_log = format!("`fp log {plan} --task {id}` has them");
+    let in_evidence = format!("`fp why {plan} TASK --evidence` has each");
+    let in_plan = format!("`fp show {plan}` has them");
+    let in_notes = format!("`fp note {plan} list --for {id}` has them");
+    vec![
+        PayloadPart::new("- ", [files], Rank::Twice, "files", above),
+        PayloadPart::new("- ", granted, Rank::Answers, "granted files", &in_log),
+        PayloadPart::new("- ", answers, Rank::Answers, "answers", &in_log),
+        PayloadPart::fixed("- ", fixed.into_iter().flatten()),
+        PayloadPart::new("- ", direct, Rank::Direct, "tasks before", &in_evidence),
+        PayloadPart::new("- ", distant, Rank::Distant, "tasks further back", &in_plan),
+        PayloadPart::new("- ", notes, Rank::Notes, "notes", &in_notes),
+    ]
 }
 
 /// The work this task builds on: direct dependencies in full, and one line for each dependency behind them.
-fn dependencies(state: &State, task: &TaskState) -> (Vec<String>, Vec<String>) {
-    let direct: Vec<&TaskState> = task
-        .leaf
-        .dependencies
-        .iter()
-        .filter_map(|id| state.task(id))
-        .collect();
-    let mut seen: HashSet<&TaskId> = task.leaf.dependencies.iter().collect();
-    let behind = direct
-        .iter()
-        .flat_map(|t| &t.leaf.dependencies)
-        .filter(|id| seen.insert(id))
-        .filter_map(|id| state.task(id));
-    let full = direct.iter().map(|t| {
-        let files: Vec<String> = t.changed().iter().map(|f| f.path.to_string()).collect();
-        let summary = t
-            .verdict
-            .as_ref()
-            .map(|v| v.summary.as_str())
-            .filter(|summary| !summary.is_empty());
-        let summary = summary.map_or_else(String::new, |summary| format!(": {}", said(summary)));
-        let commit = t
-            .commit
-            .as_ref()
-            .map_or_else(String::new, |c| format!(", commit {}", short(c)));
-        if t.imported {
-            return format!(
-                "Task {} was done before the plan was imported: {}{commit}",
-                t.leaf.id, t.leaf.title
-            );
+fn work_before(state: &State, task: &TaskState) -> (Vec<String>, Vec<String>) {
+    let needed = |task: &TaskState| task.leaf.dependencies.clone();
+    let mut seen: BTreeSet<TaskId> = needed(task).into_iter().collect();
+    let (mut direct, mut distant) = (Vec::new(), Vec::new());
+    for before in needed(task).iter().filter_map(|id| state.task(id)) {
+        direct.push(work_of(before));
+        for id in needed(before) {
+            if let Some(behind) = state.task(&id)
+                && seen.insert(id)
+            {
+                let (id, title) = (&behind.leaf.id, &behind.leaf.title);
+                distant.push(format!("Before that, task {id}: {title}"));
+            }
         }
-        format!(
-            "Task {} did: {} ({}{commit}){summary}",
-            t.leaf.id,
-            t.leaf.title,
-            files.join(", ")
-        )
-    });
-    let lines = behind.map(|t| format!("Before that, task {}: {}", t.leaf.id, t.leaf.title));
-    (full.collect(), lines.collect())
+    }
+    (direct, distant)
+}
+
+fn work_of(task: &TaskState) -> String {
+    let (id, title) = (&task.leaf.id, &task.leaf.title);
+    let commit = task
+        .commit
+        .as_ref()
+        .map(|commit| format!(", commit {}", short(commit)));
+    let commit = commit.unwrap_or_default();
+    if task.imported {
+        return format!("Task {id} was done before the plan was imported: {title}{commit}");
+    }
+    let files: Vec<String> = task
+        .changed()
+        .iter()
+        .map(|file| file.path.to_string())
+        .collect();
+    let summary = task.verdict.as_ref().map_or("", |verdict| &verdict.summary);
+    let summary = match summary {
+        "" => String::new(),
+        summary => format!(": {}", said(summary)),
+    };
+    format!(
+        "Task {id} did: {title} ({}{commit}){summary}",
+        files.join(", ")
+    )
 }
 
 /// The commands that check the task, without those that the user dropped.
-fn commands<'a>(task: &TaskState, leaf: &'a Task<'_>) -> impl Iterator<Item = &'a str> {
-    leaf.test_commands()
-        .chain(leaf.verify())
-        .filter(|command| !task.dropped.contains(*command))
-}
-
-fn verification(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
-    let commands: Vec<String> = commands(task, leaf)
+fn check_parts(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
+    let commands = leaf.test_commands().chain(leaf.verify());
+    let commands = commands.filter(|command| !task.dropped.contains(*command));
+    let commands: Vec<String> = commands
         .map(|command| format!("Run: {}", shown_command(command)))
         .collect();
     let none = commands
         .is_empty()
         .then(|| "Test Commands: none".to_owned());
     vec![
-        PayloadPart::new("- ", commands, list(Rank::Commands, "commands", IN_TREE)),
-        PayloadPart::fixed("- ", none.into_iter().collect()),
+        PayloadPart::new("- ", commands, Rank::Commands, "commands", IN_TREE),
+        PayloadPart::fixed("- ", none),
     ]
 }
 
 /// The feedback to act on, if any, and the command to submit with.
 fn hand_in(state: &State, task: &TaskState) -> Vec<PayloadPart> {
     let (plan, id) = (&state.plan_id, &task.leaf.id);
-    let (owner, token) = task
-        .claim
-        .as_ref()
-        .map_or(("", ""), |c| (c.owner.as_str(), c.token.as_str()));
+    let claim = task.claim.as_ref();
+    let (owner, token) = claim.map_or(("", ""), |claim| (claim.owner.as_str(), &*claim.token));
     // Another machine may have given it.
     let token = shell_quoted(&said(token));
-    let fixed = |text: String| PayloadPart::fixed("", vec![text]);
     let mut parts = Vec::new();
     if let Some(feedback) = &task.feedback {
-        let cut = Cut {
-            rank: Rank::Feedback,
-            what: "lines of the feedback",
-            left_out: LeftOut::Middle,
-            least: FEEDBACK_LINES.0,
-            floor: FEEDBACK_LINES.1,
-            whole: format!("`fp log {plan} --task {id}` has them"),
-        };
-        parts.push(fixed(
-            "## FEEDBACK\nThe iteration before did not pass. Mend this first:".to_owned(),
-        ));
         // Output of a command must not pass for a section, not even behind what nobody sees.
         let is_heading = |line: &str| {
             line.trim_start_matches(|c: char| !c.is_ascii_graphic())
                 .starts_with('#')
         };
-        let line = |line: &str| format!("{}{line}", if is_heading(line) { "    " } else { "" });
-        parts.push(PayloadPart::new(
-            "",
-            prompt_text(feedback).lines().map(line).collect(),
-            cut,
-        ));
-        parts.push(fixed(String::new()));
+        let lines = safe_lines(feedback).into_iter();
+        let lines = lines.map(|line| match is_heading(&line) {
+            true => format!("    {line}"),
+            false => line,
+        });
+        let head = "## FEEDBACK\nThe iteration before did not pass. Mend this first:";
+        let whole = format!("`fp log {plan} --task {id}` has them");
+        parts.extend([
+            PayloadPart::fixed("", [head.to_owned()]),
+            PayloadPart::new("", lines, Rank::Feedback, "lines of the feedback", &whole),
+            PayloadPart::fixed("", [String::new()]),
+        ]);
     }
-    parts.push(fixed(format!(
+    let submit = format!(
         "## HAND IN\nWhen it is done, run this and end your turn:\n\n    fp submit {plan} {id} --claim {token}\n\n\
          Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know, 'DEBT: …' for work outside your task.\n\n\
          A file beyond these can't be done without: `fp scope extend {plan} {id} PATH --claim {token} --reason '…'`."
-    )));
-    if task.may_clarify() {
-        parts.push(fixed(format!(
-            "What only the user can decide, once: `fp clarify {plan} {id} --as {owner} --question '…' \
-             --option 'A|what it means' --option 'B|…'`."
-        )));
-    }
+    );
+    let clarify = format!(
+        "What only the user can decide, once: `fp clarify {plan} {id} --as {owner} --question '…' \
+         --option 'A|what it means' --option 'B|…'`."
+    );
+    let clarify = task.may_clarify().then_some(clarify);
+    parts.push(PayloadPart::fixed("", [submit].into_iter().chain(clarify)));
     parts
 }
