@@ -54,7 +54,8 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     assert_snapshot!(environment.fp(&["answer", PLAN, "q1", "--option", "Perhaps"]), @r#"
     exit status: 1
     --- stderr
-    error: question q1 has no option "Perhaps": it has Continue, Retry, Change the task, Stop
+    error: question q1 has no option "Perhaps"
+    hint: it has Continue, Retry, Change the task, Stop
     "#);
     assert_snapshot!(environment.fp(&["answer", PLAN, "q1", "--option", "retry"]), @r"
     exit status: 0
