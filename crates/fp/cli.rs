@@ -271,7 +271,7 @@ fn run(cli: Cli) -> CommandResult {
             CommandError::failed(format!(
                 "can't change to {}: {}",
                 folder.display(),
-                file::reason(&error)
+                file::reason_of(&error)
             ))
             .hint("name a folder that exists after `-C`")
         })?;

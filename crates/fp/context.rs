@@ -9,10 +9,11 @@ use std::sync::Arc;
 use fp_host::claude::is_trusted_folder;
 use fp_host::clock;
 use fp_host::config::{Config, SettingOrigin};
-use fp_host::file::{FileError, reason};
+use fp_host::error::{HostError, HostErrorKind, HostResult};
+use fp_host::file::reason_of;
 use fp_host::lead::LeadLook;
 use fp_host::plan::{OpenPlan, Tree};
-use fp_host::plan_folder::{PlanError, PlanFolder, Plans};
+use fp_host::plan_folder::{PlanFolder, Plans};
 use fp_host::repo::Repo;
 use fp_host::run::worktree;
 use fp_host::store::{Ledger, Store};
@@ -26,7 +27,6 @@ use fp_run::report::lasted;
 use fp_run::report::standing::{LeadPresence, RunStanding};
 use fp_run::report::status::StatusReport;
 use fp_run::run::State;
-use fp_run::run::state::RunStatus;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -59,7 +59,7 @@ impl Context {
         let cwd = std::env::current_dir().map_err(|e| {
             CommandError::failed(format!(
                 "the working directory can't be read: {}",
-                reason(&e)
+                reason_of(&e)
             ))
             .hint("change to a directory that exists")
         })?;
@@ -276,46 +276,40 @@ impl Context {
 
     /// Opens the plan that `selector` names; without one, the only one whose run is not over.
     pub(crate) fn open(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
-        let plans = self.plans()?;
-        let folder = choose(&plans, selector).map_err(|error| {
-            match (
-                &error,
-                selector.and_then(|selector| archived(&plans, selector)),
-            ) {
-                (PlanError::NotFound { .. }, Some(folder)) => {
-                    let shown = self.shown(folder.path());
-                    CommandError::failed(format!("{} is archived, in {shown}", folder.id()))
-                        .hint(format!("`fp plans restore {}` brings it back", folder.id()))
-                }
-                _ => error.into(),
-            }
-        })?;
-        self.opened(folder)
+        self.opened(self.plans()?.find(selector)?)
     }
 
     /// Opens the plan that `selector` names, to read it, also an archived one; without one, the only active plan, or else
     /// the one whose log changed last.
     pub(crate) fn open_to_read(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
         let plans = self.plans()?;
-        let existing = match (choose(&plans, selector), selector) {
-            (Ok(folder), _) => return self.opened(folder),
-            (Err(error @ PlanError::NotFound { .. }), Some(selector)) => {
-                return self.opened(archived(&plans, selector).ok_or(error)?);
-            }
-            (Err(PlanError::NoneActive { existing }), _) => existing,
-            (Err(error), _) => return Err(error.into()),
+        let found = match selector {
+            None => plans.find(None),
+            Some(selector) => plans.resolve(selector).or_else(|error| match error.kind {
+                HostErrorKind::NoPlan => plans.find_archived(selector).ok_or(error),
+                _ => Err(error),
+            }),
         };
+        match found {
+            Err(error) if error.kind == HostErrorKind::NoneActive => {
+                self.last_plan(&plans)?.ok_or_else(|| error.into())
+            }
+            found => self.opened(found?),
+        }
+    }
+
+    /// Opens the plan whose log changed last, and says so.
+    fn last_plan(&self, plans: &Plans) -> Result<Option<OpenPlan>, CommandError> {
         let touched = |folder: &PlanFolder| {
             std::fs::metadata(folder.file("events.jsonl"))
                 .and_then(|log| log.modified())
                 .ok()
         };
-        let folders = existing
-            .iter()
-            .map(|id| plans.open(id))
-            .collect::<Result<Vec<_>, _>>()?;
+        let existing = plans.list()?;
+        let folders = existing.iter().map(|id| plans.open(id));
+        let folders = folders.collect::<HostResult<Vec<_>>>()?;
         let Some(last) = folders.into_iter().max_by_key(touched) else {
-            return self.open(selector);
+            return Ok(None);
         };
         let plan = self.opened(last)?;
         let lead = plan.look_at_lead();
@@ -328,7 +322,7 @@ impl Context {
             "note: this is the last plan, {}, {standing}{ago}",
             plan.id()
         ));
-        Ok(plan)
+        Ok(Some(plan))
     }
 
     /// Opens a plan to go on with its run. Fails if its approval is not this user's.
@@ -369,7 +363,7 @@ impl Context {
     /// The plans of the repository that were made or approved here. A store that can't be read is reported where it is
     /// needed.
     pub(crate) fn own_ids(&self) -> BTreeSet<PlanId> {
-        let own = || self.trust().ok()?.plans().ok();
+        let own = || self.trust().ok()?.own_plans().ok();
         own().unwrap_or_default()
     }
 
@@ -384,10 +378,7 @@ impl Context {
     fn opened(&self, folder: PlanFolder) -> Result<OpenPlan, CommandError> {
         self.opened.replace(Some(folder.id().clone()));
         let settings = self.settings_for(&folder)?;
-        Ok(OpenPlan {
-            trust: self.trust().ok(),
-            ..OpenPlan::new(self.repo().clone(), settings, folder)
-        })
+        Ok(OpenPlan::new(self.repo().clone(), settings, folder))
     }
 
     /// The task tree of `plan`.
@@ -447,7 +438,7 @@ impl Context {
 }
 
 /// The error for a task tree that can't be read.
-pub(crate) fn tree_error(plan: &OpenPlan, error: FileError) -> CommandError {
+pub(crate) fn tree_error(plan: &OpenPlan, error: HostError) -> CommandError {
     if !error.is_missing() {
         return error.into();
     }
@@ -468,7 +459,7 @@ pub(crate) fn tree_error(plan: &OpenPlan, error: FileError) -> CommandError {
 
 /// The step that the planning of `plan` is at, by the files that are there.
 pub(crate) fn planning_step(plan: &OpenPlan) -> PlanningStep {
-    let purpose = plan.folder.purpose().unwrap_or_default();
+    let record = plan.folder.record().unwrap_or_default();
     let is_due = |step: &PlanningStep| match step {
         PlanningStep::PreAnalysis => !plan.folder.file("pre-analysis.md").exists(),
         PlanningStep::Interview => !plan.folder.file("interview.md").exists(),
@@ -477,7 +468,7 @@ pub(crate) fn planning_step(plan: &OpenPlan) -> PlanningStep {
         PlanningStep::Approach | PlanningStep::Critique | PlanningStep::Review => false,
         PlanningStep::Approve => true,
     };
-    let steps = purpose.mode.steps(&plan.settings);
+    let steps = record.mode.steps(&plan.settings);
     steps
         .into_iter()
         .find(is_due)
@@ -504,32 +495,4 @@ fn state(folder: &PlanFolder) -> Result<Arc<State>, CommandError> {
     Ok(Store::new(folder.path().to_owned(), folder.id().clone())
         .load()?
         .state)
-}
-
-/// The plan that `selector` names; without one, the only one whose run is not over.
-fn choose(plans: &Plans, selector: Option<&str>) -> Result<PlanFolder, PlanError> {
-    let active = |folder: &PlanFolder| {
-        let store = Store::new(folder.path().to_owned(), folder.id().clone());
-        let lead = LeadLook::at(folder.path());
-        // A plan with an unreadable log counts as active: the command that opens it reports the error.
-        let Ok(loaded) = store.load() else {
-            return Some(folder.id().to_string());
-        };
-        let is_active = loaded
-            .state
-            .run
-            .as_ref()
-            .is_none_or(|run| run.status == RunStatus::Running);
-        is_active.then(|| StatusReport::new(&loaded.state, lead.presence(&loaded.state)).line())
-    };
-    plans.choose(selector, active)
-}
-
-/// The archived plan that `selector` names. A number never names an archived plan.
-fn archived(plans: &Plans, selector: &str) -> Option<PlanFolder> {
-    plans
-        .archived()
-        .resolve(selector)
-        .ok()
-        .filter(|_| selector.parse::<usize>().is_err())
 }

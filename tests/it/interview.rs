@@ -181,7 +181,6 @@ fn a_round_is_in_the_log_when_it_records_something() {
     Plan add-greeting-20261121
       error    files        there is no tasks.md; plan again, or put it back
       ok       log          2 entries
-      ok       snapshot     matches the log
       ok       run          planning
       ok       commits      0 commits in the history of HEAD
       ok       git          ready to commit

@@ -10,7 +10,8 @@ use fp_run::verification::change::Change;
 use fp_run::verification::ownership::{Divided, OwnershipEvidence, divide};
 use fp_run::verification::{Boundary, ChangeFacts, ChangedText, TaskScope, wants_text};
 
-use crate::git::{Blobs, Git, GitCommit, GitError, Oid, Snapshot};
+use crate::error::HostResult;
+use crate::git::{Blobs, Git, GitCommit, Oid, Snapshot};
 
 /// The state at the claim, and what tells whose a change is.
 #[derive(Debug, Clone)]
@@ -46,7 +47,7 @@ pub struct MeasuredChange {
 ///
 /// # Errors
 /// Git fails, or a tree is gone.
-pub fn measure(git: &Git, request: &ChangeRequest) -> Result<MeasuredChange, GitError> {
+pub fn measure(git: &Git, request: &ChangeRequest) -> HostResult<MeasuredChange> {
     let (snapshot, now) = match request.around {
         Some(_) => git
             .observe()
@@ -97,7 +98,7 @@ impl MeasuredChange {
     ///
     /// # Errors
     /// Git fails.
-    pub fn read_lines(&mut self, git: &Git) -> Result<(), GitError> {
+    pub fn read_lines(&mut self, git: &Git) -> HostResult<()> {
         let changes: Vec<&Change> = self.facts.changes.iter().collect();
         self.facts.lines = git.changed_lines(&self.base, &self.tree, &changes)?;
         Ok(())
@@ -107,7 +108,7 @@ impl MeasuredChange {
     ///
     /// # Errors
     /// Git fails.
-    pub fn read(&mut self, git: &Git) -> Result<(), GitError> {
+    pub fn read(&mut self, git: &Git) -> HostResult<()> {
         self.read_lines(git)?;
         let changes = self.facts.changes.iter();
         let wanted: Vec<(&Change, Blobs)> = changes
@@ -175,7 +176,7 @@ fn commits(
     git: &Git,
     request: &ChangeRequest,
     snapshot: &Snapshot,
-) -> Result<Option<Vec<GitCommit>>, GitError> {
+) -> HostResult<Option<Vec<GitCommit>>> {
     match &snapshot.status.commit {
         Some(head) if head == request.head => Ok(Some(Vec::new())),
         Some(_) if git.contains(request.head)? => git.commits_since(request.head).map(Some),
@@ -201,7 +202,7 @@ fn settled(
 }
 
 /// Listed files that exist, are missing from the change, and are ignored by git.
-fn ignored(git: &Git, scope: &TaskScope, changes: &[Change]) -> Result<Vec<String>, GitError> {
+fn ignored(git: &Git, scope: &TaskScope, changes: &[Change]) -> HostResult<Vec<String>> {
     let unseen = |file: &&String| {
         let listed = Boundary::new([file]).ignoring_case(scope.ignores_case);
         let inside = Path::new(file)

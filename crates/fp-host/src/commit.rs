@@ -3,10 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use fp_plan::repo_path::RepoPath;
+use fp_plan::text::first_few;
 use serde::Serialize;
 
-use crate::git::{CommitOutcome, EntryState, Git, GitError, StatusEntry, WorkingTreeStatus};
+use crate::error::{HostError, HostResult};
+use crate::git::{CommitOutcome, EntryState, Git, StatusEntry, WorkingTreeStatus};
 use crate::platform;
+
+/// Most changed files that the hint lists where none was named.
+const MAX_LISTED: usize = 20;
 
 /// The changes of one commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,44 +40,19 @@ impl ChosenFile {
     }
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum ChoiceError {
-    #[error(transparent)]
-    Git(#[from] GitError),
-    /// Some of the named files can't be committed, so none are.
-    #[error("{}", listed(.0))]
-    Unfit(Vec<(PathBuf, &'static str)>),
-    /// No file was named and none is staged; these have changed.
-    #[error("no file is named, and nothing is staged")]
-    NothingNamed(Vec<RepoPath>),
-    #[error("nothing has changed since the last commit")]
-    NothingChanged,
-}
-
-fn listed(files: &[(PathBuf, &str)]) -> String {
-    let files = files
-        .iter()
-        .map(|(name, why)| format!("{} can't be committed: {why}", name.display()));
-    files.collect::<Vec<_>>().join("\n")
-}
-
 /// Returns the changes that `names`, relative to `cwd`, stand for; without names, what is staged. Names are
 /// literal, and each must be a file that has changed: either everything named is committed, or nothing.
 ///
 /// # Errors
 /// Git fails, or a name can't be committed.
-pub fn choose(git: &Git, cwd: &Path, names: &[PathBuf]) -> Result<ChosenChanges, ChoiceError> {
+pub fn choose_changes(git: &Git, cwd: &Path, names: &[PathBuf]) -> HostResult<ChosenChanges> {
     let status = git.status()?;
     let staged = status.entries.iter().filter(|entry| entry.is_staged());
     if names.is_empty() {
         let changes: Vec<ChosenFile> = staged.map(ChosenFile::of).collect();
         if changes.is_empty() {
-            let changed = status.entries.into_iter().map(|entry| entry.path);
-            let changed: Vec<RepoPath> = changed.collect();
-            return Err(match changed.is_empty() {
-                true => ChoiceError::NothingChanged,
-                false => ChoiceError::NothingNamed(changed),
-            });
+            let changed = status.entries.iter().map(|entry| entry.path.to_string());
+            return Err(nothing_staged(&changed.collect::<Vec<_>>()));
         }
         return Ok(ChosenChanges {
             files: None,
@@ -82,14 +62,15 @@ pub fn choose(git: &Git, cwd: &Path, names: &[PathBuf]) -> Result<ChosenChanges,
     }
     let (mut files, mut unfit) = (Vec::new(), Vec::new());
     for name in names {
-        match file(git, &status, &cwd.join(name)) {
+        match changed_file(git, &status, &cwd.join(name)) {
             Ok(file) if files.contains(&file) => {}
             Ok(file) => files.push(file),
-            Err(why) => unfit.push((name.clone(), why)),
+            Err(why) => unfit.push(format!("{} can't be committed: {why}", name.display())),
         }
     }
     if !unfit.is_empty() {
-        return Err(ChoiceError::Unfit(unfit));
+        return Err(HostError::refused(unfit.join("\n"))
+            .with_hint("nothing is committed; `git status` shows what has changed"));
     }
     let is_chosen = |entry: &&StatusEntry| files.contains(&entry.path);
     let chosen = status.entries.iter().filter(is_chosen);
@@ -103,10 +84,24 @@ pub fn choose(git: &Git, cwd: &Path, names: &[PathBuf]) -> Result<ChosenChanges,
     })
 }
 
+fn nothing_staged(changed: &[String]) -> HostError {
+    if changed.is_empty() {
+        return HostError::refused("nothing has changed since the last commit");
+    }
+    HostError::refused("no file is named, and nothing is staged").with_hint(format_args!(
+        "name the files: `fp commit FILE… -m MESSAGE`; changed: {}",
+        first_few(changed, MAX_LISTED)
+    ))
+}
+
 const FOLDER: &str = "it is a folder: name the files in it";
 
 /// The file at `path`, or why it can't be committed.
-fn file(git: &Git, status: &WorkingTreeStatus, path: &Path) -> Result<RepoPath, &'static str> {
+fn changed_file(
+    git: &Git,
+    status: &WorkingTreeStatus,
+    path: &Path,
+) -> Result<RepoPath, &'static str> {
     let Some(file) = git.locate(path) else {
         let is_top = platform::real_path(path).is_ok_and(|path| path == git.worktree());
         return Err(match is_top {
@@ -145,7 +140,7 @@ impl ChosenChanges {
     /// # Errors
     /// Git can't be run or its output can't be read. A problem that a person can settle is
     /// [`CommitOutcome::Blocked`].
-    pub fn commit(&self, git: &Git, message: &str) -> Result<CommitOutcome, GitError> {
+    pub fn commit(&self, git: &Git, message: &str) -> HostResult<CommitOutcome> {
         match &self.files {
             Some(files) => git.commit(files, message),
             None => git.commit_staged(message),

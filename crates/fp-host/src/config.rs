@@ -4,14 +4,15 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use fp_plan::settings::{SettingFault, Settings, SettingsLayer};
+use fp_plan::settings::{Settings, SettingsLayer};
 use fp_run::run::approval::hash;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use strum::IntoStaticStr;
 
 use crate::claude::{MARKETPLACE, PLUGIN, client_home};
-use crate::config_file::{ConfigError, read_layer};
+use crate::config_file::read_layer;
+use crate::error::{HostError, HostResult};
 use crate::file;
 use crate::repo::Repo;
 use crate::trust::{Consent, TrustStore};
@@ -60,7 +61,7 @@ impl Config {
     /// Reads the layers: the plugin's options in the client's settings, the user's file, the project's file,
     /// the environment. A missing file adds no layer; any other fault in a file is an error, except in the
     /// client's.
-    pub fn load(repo: &Repo, env: Environment<'_>) -> Result<Self, ConfigError> {
+    pub fn load(repo: &Repo, env: Environment<'_>) -> HostResult<Self> {
         let mut config = Self::default();
         if let Some(client) = client_file(env) {
             config.add(SettingOrigin::Plugin, read_plugin_options(&client)?);
@@ -191,7 +192,7 @@ fn environment_layer(env: Environment<'_>) -> SettingsLayer {
 ///
 /// # Errors
 /// An option has a value that its setting can't have.
-pub fn read_plugin_options(path: &Path) -> Result<SettingsLayer, ConfigError> {
+pub fn read_plugin_options(path: &Path) -> HostResult<SettingsLayer> {
     let mut layer = SettingsLayer::default();
     let Ok(Some(text)) = file::read_text_if_there(path, CLIENT_CAP) else {
         return Ok(layer);
@@ -206,15 +207,9 @@ pub fn read_plugin_options(path: &Path) -> Result<SettingsLayer, ConfigError> {
             .get(option)
             .filter(|value| !value.is_null() && value.as_str() != Some(""));
         if let Some(value) = given {
-            layer
-                .set(setting, value.clone())
-                .map_err(|fault| ConfigError::Setting {
-                    path: path.to_owned(),
-                    fault: SettingFault {
-                        said: format!("{id}: {}", fault.said),
-                        ..fault
-                    },
-                })?;
+            layer.set(setting, value.clone()).map_err(|fault| {
+                HostError::worded(format_args!("{}: {id}: {fault}", path.display()), &fault)
+            })?;
         }
     }
     Ok(layer)

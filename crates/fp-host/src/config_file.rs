@@ -1,18 +1,17 @@
 //! People edit settings files by hand, so a fault is reported with its place, and changing one setting leaves the rest of
 //! the text alone.
 
-use std::borrow::Cow;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use fp_plan::hint::Hint;
-use fp_plan::settings::{SCHEMA_URL, SettingFault, SettingKind, SettingsLayer, kind_of, put_value};
+use fp_plan::settings::{SCHEMA_URL, SettingKind, SettingsLayer, kind_of, put_value};
 use fp_plan::text::json_fault;
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstRootNode};
 use serde_json::{Value, json};
 
-use crate::file::{self, FileError};
+use crate::error::{HostError, HostResult};
+use crate::file;
 use crate::platform;
 
 /// Size limit of a settings file, in bytes.
@@ -31,65 +30,26 @@ const STRICT: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    #[error(transparent)]
-    File(#[from] FileError),
-    /// Line and column count from 1.
-    #[error("{}:{line}:{column}: not JSON: {detail}", path.display())]
-    Syntax {
-        path: PathBuf,
-        line: usize,
-        column: usize,
-        detail: String,
-    },
-    #[error("{}: {fault}", path.display())]
-    Setting { path: PathBuf, fault: SettingFault },
-    #[error("{}: it can't be edited in place", .0.display())]
-    Edit(PathBuf),
-    /// A key or a value from the command line.
-    #[error(transparent)]
-    Given(#[from] SettingFault),
-}
-
-impl Hint for ConfigError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        match self {
-            Self::File(error) => error.hint(),
-            Self::Syntax { .. } => {
-                Some("look for a missing or extra comma, quote or bracket just before it".into())
-            }
-            Self::Edit(_) => Some("look for a key that is there twice, or edit it by hand".into()),
-            Self::Setting { fault, .. } | Self::Given(fault) => fault.hint(),
-        }
-    }
-}
-
 /// Reads the layer in the file `path`; `None` if there is no such file.
 ///
 /// # Errors
 /// The file can't be read, or has an entry that is no setting.
-pub fn read_layer(path: &Path) -> Result<Option<SettingsLayer>, ConfigError> {
+pub fn read_layer(path: &Path) -> HostResult<Option<SettingsLayer>> {
     let text = file::read_text_if_there(path, CAP)?;
     text.map(|text| Ok(parse_layer(path, &text)?.1)).transpose()
 }
 
 /// Parses `text`, the content of `path`: as JSON, and as settings.
-pub(crate) fn parse_layer(path: &Path, text: &str) -> Result<(Value, SettingsLayer), ConfigError> {
+pub(crate) fn parse_layer(path: &Path, text: &str) -> HostResult<(Value, SettingsLayer)> {
     let value: Value =
         serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|fault| {
             let (line, column, detail) = json_fault(&fault);
-            ConfigError::Syntax {
-                path: path.to_owned(),
-                line,
-                column,
-                detail: detail.to_lowercase(),
-            }
+            let (path, detail) = (path.display(), detail.to_lowercase());
+            HostError::failed(format_args!("{path}:{line}:{column}: not JSON: {detail}"))
+                .with_hint("look for a missing or extra comma, quote or bracket just before it")
         })?;
-    let layer = SettingsLayer::parse(&value).map_err(|fault| ConfigError::Setting {
-        path: path.to_owned(),
-        fault,
-    })?;
+    let layer = SettingsLayer::parse(&value)
+        .map_err(|fault| HostError::worded(format_args!("{}: {fault}", path.display()), &fault))?;
     Ok((value, layer))
 }
 
@@ -98,7 +58,7 @@ pub(crate) fn parse_layer(path: &Path, text: &str) -> Result<(Value, SettingsLay
 ///
 /// # Errors
 /// `key` is no setting.
-pub fn parse_value(key: &str, word: &str) -> Result<Option<Value>, ConfigError> {
+pub fn parse_value(key: &str, word: &str) -> HostResult<Option<Value>> {
     let kind = kind_of(key)?;
     if word == "null" {
         return Ok(None);
@@ -134,7 +94,7 @@ pub fn parse_value(key: &str, word: &str) -> Result<Option<Value>, ConfigError> 
 /// # Errors
 /// `key` is no setting or can't have that value, the file is already invalid, or it can't be written. The
 /// file is then unchanged.
-pub fn change_setting(path: &Path, key: &str, value: Option<&Value>) -> Result<bool, ConfigError> {
+pub fn change_setting(path: &Path, key: &str, value: Option<&Value>) -> HostResult<bool> {
     if let Some(value) = value {
         SettingsLayer::default().set(key, value.clone())?;
     }
@@ -150,13 +110,16 @@ pub fn change_setting(path: &Path, key: &str, value: Option<&Value>) -> Result<b
         // A setting of an earlier version can be removed, though it is none any more.
         return Ok(kind_of(key).map(|_| false)?);
     }
-    let new = edited(&old, key, value, &after).ok_or_else(|| ConfigError::Edit(path.to_owned()))?;
+    let new = edited(&old, key, value, &after).ok_or_else(|| {
+        HostError::failed(format_args!(
+            "{}: it can't be edited in place",
+            path.display()
+        ))
+        .with_hint("look for a key that is there twice, or edit it by hand")
+    })?;
     let real = platform::real_path(path).unwrap_or_else(|_| path.to_owned());
     if let Some(folder) = real.parent() {
-        fs::create_dir_all(folder).map_err(|source| FileError::Write {
-            path: path.to_owned(),
-            source,
-        })?;
+        fs::create_dir_all(folder).map_err(HostError::writing(path))?;
     }
     file::atomic_write(&real, new.as_bytes())?;
     Ok(true)

@@ -1,101 +1,18 @@
 //! Every file that matters goes through here, so that nothing is lost: a write happens completely or not at
 //! all, a read is bounded and returns valid text.
 
-use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
-use fp_plan::hint::Hint;
-
+use crate::error::{HostError, HostErrorKind, HostResult};
 use crate::platform;
 
 /// Size limit of `tasks.md`, in bytes.
 pub const TASKS_CAP: u64 = 512 * 1024 * 1024;
 
-/// Why a file was not read or written. The message names the file, [`FileError::hint`] the remedy.
-#[derive(Debug, thiserror::Error)]
-pub enum FileError {
-    #[error("{} can't be read: {}", path.display(), reason(source))]
-    Read { path: PathBuf, source: io::Error },
-    /// The old content is still there.
-    #[error("{} can't be written: {}", path.display(), reason(source))]
-    Write { path: PathBuf, source: io::Error },
-    /// It is a folder, a pipe or a device.
-    #[error("{} is not a file", path.display())]
-    NotAFile { path: PathBuf },
-    /// A symbolic link in a place where none is followed, since it may lead anywhere.
-    #[error("{} is a symbolic link, which is not followed", path.display())]
-    Link { path: PathBuf },
-    #[error("{} is too large: at most {cap} bytes are read", path.display())]
-    TooLarge {
-        path: PathBuf,
-        /// In bytes.
-        cap: u64,
-    },
-    #[error("{}:{line}:{column}: not UTF-8 text", path.display())]
-    NotText {
-        path: PathBuf,
-        /// Line of the first wrong byte, from 1.
-        line: usize,
-        /// Its column in characters, from 1.
-        column: usize,
-    },
-}
-
-impl FileError {
-    /// Turns the system's error from reading `path` into this one.
-    pub fn reading(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
-        move |source| Self::Read {
-            path: path.to_owned(),
-            source,
-        }
-    }
-
-    /// The same for writing it.
-    pub fn writing(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
-        move |source| Self::Write {
-            path: path.to_owned(),
-            source,
-        }
-    }
-
-    pub fn path(&self) -> &Path {
-        match self {
-            Self::Read { path, .. }
-            | Self::Write { path, .. }
-            | Self::NotAFile { path }
-            | Self::Link { path }
-            | Self::TooLarge { path, .. }
-            | Self::NotText { path, .. } => path,
-        }
-    }
-
-    pub fn is_missing(&self) -> bool {
-        matches!(self, Self::Read { source, .. } if source.kind() == io::ErrorKind::NotFound)
-    }
-}
-
-impl Hint for FileError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        match self {
-            Self::Read { source, .. } | Self::Write { source, .. } => {
-                advice(source).map(Into::into)
-            }
-            Self::NotAFile { .. } => {
-                Some("name a file, or move what is in its place out of the way".into())
-            }
-            Self::Link { .. } => {
-                Some("remove the link, or put the real folder in its place".into())
-            }
-            Self::TooLarge { .. } => Some("check that it is the file you mean, or split it".into()),
-            Self::NotText { .. } => Some("save the file as UTF-8".into()),
-        }
-    }
-}
-
 /// The system's message without its error number.
-pub fn reason(error: &io::Error) -> String {
+pub fn reason_of(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {
         Some((words, _)) => words.trim_end_matches('.').to_lowercase(),
@@ -104,28 +21,26 @@ pub fn reason(error: &io::Error) -> String {
 }
 
 /// Advice for the system's error.
-pub(crate) fn advice(error: &io::Error) -> Option<&'static str> {
+pub(crate) fn advice_on(error: &io::Error) -> Option<&'static str> {
     use io::ErrorKind as Kind;
-    match error.kind() {
-        Kind::NotFound => Some("check the path"),
+    Some(match error.kind() {
+        Kind::NotFound => "check the path",
         Kind::NotADirectory | Kind::AlreadyExists => {
-            Some("a file stands where a folder of that path should be: move it out of the way")
+            "a file stands where a folder of that path should be: move it out of the way"
         }
         Kind::FileTooLarge => {
-            Some("the limit on the size of files is reached: `ulimit -f` says what it is")
+            "the limit on the size of files is reached: `ulimit -f` says what it is"
         }
-        Kind::PermissionDenied => {
-            Some("check who owns the file and its folder, and their permissions")
-        }
-        Kind::CrossesDevices => Some("a folder is renamed into it, so both have to be on one disk"),
+        Kind::PermissionDenied => "check who owns the file and its folder, and their permissions",
+        Kind::CrossesDevices => "a folder is renamed into it, so both have to be on one disk",
         Kind::ReadOnlyFilesystem => {
-            Some("the disk is mounted read-only: work on one that can be written")
+            "the disk is mounted read-only: work on one that can be written"
         }
-        Kind::StorageFull | Kind::QuotaExceeded => Some(
-            "the disk is full: make room and run the command again; nothing that was written is lost",
-        ),
-        _ => None,
-    }
+        Kind::StorageFull | Kind::QuotaExceeded => {
+            "the disk is full: make room and run the command again; nothing that was written is lost"
+        }
+        _ => return None,
+    })
 }
 
 /// Reads the first `cap` bytes of a file that a stranger may have put there. Opens regular files only: never
@@ -143,55 +58,50 @@ pub fn read_stranger(path: &Path, cap: u64) -> io::Result<Vec<u8>> {
 /// Reads all bytes of `path`.
 ///
 /// Fails if it can't be read, has more than `cap` bytes or is no regular file (a link to one is followed).
-pub fn read_bytes(path: &Path, cap: u64) -> Result<Vec<u8>, FileError> {
+pub fn read_bytes(path: &Path, cap: u64) -> HostResult<Vec<u8>> {
     let bytes = beginning(path, cap.saturating_add(1))?;
     match bytes.len() as u64 > cap {
-        true => Err(FileError::TooLarge {
-            path: path.to_owned(),
-            cap,
-        }),
+        true => Err(HostError::too_large(path, cap)),
         false => Ok(bytes),
     }
 }
 
 /// Reads the first `most` bytes of `path`, or all if it has fewer. Fails if it can't be read or is no regular
 /// file (a link to one is followed).
-pub fn beginning(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
-    let failed = FileError::reading(path);
+pub fn beginning(path: &Path, most: u64) -> HostResult<Vec<u8>> {
+    let failed = HostError::reading(path);
     // Checked before opening: opening a pipe would wait for its writer.
     if !fs::metadata(path).map_err(failed)?.is_file() {
-        return Err(FileError::NotAFile {
-            path: path.to_owned(),
-        });
+        return Err(HostError::not_a_file(path));
     }
     let mut bytes = Vec::new();
     File::open(path)
-        .map_err(failed)?
-        .take(most)
-        .read_to_end(&mut bytes)
+        .and_then(|file| file.take(most).read_to_end(&mut bytes))
         .map_err(failed)?;
     Ok(bytes)
 }
 
 /// Reads `path` as text of at most `cap` bytes. Fails as [`read_bytes`] does, or with the place of the first
 /// byte that is not UTF-8.
-pub fn read_text(path: &Path, cap: u64) -> Result<String, FileError> {
+pub fn read_text(path: &Path, cap: u64) -> HostResult<String> {
     String::from_utf8(read_bytes(path, cap)?).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let start = valid
-            .iter()
-            .rposition(|&b| b == b'\n')
-            .map_or(0, |newline| newline + 1);
-        FileError::NotText {
-            path: path.to_owned(),
-            line: valid.iter().filter(|&&b| b == b'\n').count() + 1,
-            column: String::from_utf8_lossy(&valid[start..]).chars().count() + 1,
-        }
+        let valid = String::from_utf8_lossy(valid);
+        let line = valid.matches('\n').count() + 1;
+        let column = valid
+            .rsplit('\n')
+            .next()
+            .map_or(0, |last| last.chars().count())
+            + 1;
+        let path = path.display();
+        HostError::failed(format_args!("{path}:{line}:{column}: not UTF-8 text"))
+            .with_hint("save the file as UTF-8")
+            .with_kind(HostErrorKind::NotText { line, column })
     })
 }
 
 /// [`read_text`], with `None` if there is no such file.
-pub fn read_text_if_there(path: &Path, cap: u64) -> Result<Option<String>, FileError> {
+pub fn read_text_if_there(path: &Path, cap: u64) -> HostResult<Option<String>> {
     match read_text(path, cap) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.is_missing() => Ok(None),
@@ -204,33 +114,29 @@ pub fn read_text_if_there(path: &Path, cap: u64) -> Result<Option<String>, FileE
 /// instead of following it.
 ///
 /// On failure the old content is still there.
-pub fn atomic_write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+pub fn atomic_write(path: &Path, bytes: &[u8]) -> HostResult<()> {
     write_over(path, bytes, wanted_permissions(path))
 }
 
 /// [`atomic_write`] of a file that is the user's alone, whatever the umask.
-pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+pub fn write_private(path: &Path, bytes: &[u8]) -> HostResult<()> {
     // Temporary files are private.
     write_over(path, bytes, None)
 }
 
-fn write_over(
-    path: &Path,
-    bytes: &[u8],
-    permissions: Option<fs::Permissions>,
-) -> Result<(), FileError> {
+fn write_over(path: &Path, bytes: &[u8], permissions: Option<fs::Permissions>) -> HostResult<()> {
     let written = write_beside(path, bytes, permissions).and_then(|beside| {
         beside.as_file().sync_all()?;
         let (_, beside) = beside.keep()?;
         rename_over(&beside, path)?;
         platform::sync_folder(folder_of(path))
     });
-    written.map_err(FileError::writing(path))
+    written.map_err(HostError::writing(path))
 }
 
 /// [`atomic_write`], unless something is already at `path`, even a dangling link: then nothing is written and
 /// the result is `false`.
-pub fn write_if_absent(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
+pub fn write_if_absent(path: &Path, bytes: &[u8]) -> HostResult<bool> {
     let written = write_beside(path, bytes, wanted_permissions(path)).and_then(|beside| {
         beside.as_file().sync_all()?;
         match beside.persist_noclobber(path) {
@@ -239,23 +145,34 @@ pub fn write_if_absent(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
             Err(error) => Err(error.error),
         }
     });
-    written.map_err(FileError::writing(path))
+    written.map_err(HostError::writing(path))
 }
 
 /// [`atomic_write`] without the sync, for files that can be made again: a reader sees the old content or the
 /// new one, but a power cut may leave the old one, or none. The caller must hold a lock on `path`: the
 /// temporary file has a fixed name, so that the next write cleans up after a killed process.
-pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+pub fn replace(path: &Path, bytes: &[u8]) -> HostResult<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".tmp");
     let beside = path.with_file_name(name);
     let written = write_new(&beside, bytes).and_then(|()| rename_over(&beside, path));
-    written.map_err(FileError::writing(path))
+    written.map_err(HostError::writing(path))
+}
+
+/// What is in `folder`; nothing where there is no such folder.
+pub(crate) fn entries_in(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
+    match fs::read_dir(folder) {
+        Ok(entries) => entries.collect(),
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Ok(Vec::new()),
+            _ => Err(error),
+        },
+    }
 }
 
 /// Creates the folder `path`, and those above it, unless it is there.
-pub(crate) fn make_folders(path: &Path) -> Result<(), FileError> {
-    fs::create_dir_all(path).map_err(FileError::writing(path))
+pub(crate) fn make_folders(path: &Path) -> HostResult<()> {
+    fs::create_dir_all(path).map_err(HostError::writing(path))
 }
 
 /// Most dangling links followed in a row; the kernel has the same limit.
@@ -347,6 +264,8 @@ fn wanted_permissions(path: &Path) -> Option<fs::Permissions> {
 
 #[cfg(test)]
 mod tests {
+    use fp_plan::hint::Hint as _;
+
     use super::*;
 
     #[test]
@@ -420,7 +339,7 @@ mod tests {
         );
         assert_eq!(error.hint(), Some("check the path".into()));
         let full = io::Error::from(io::ErrorKind::StorageFull);
-        assert!(advice(&full).unwrap().starts_with("the disk is full"));
+        assert!(advice_on(&full).unwrap().starts_with("the disk is full"));
     }
 
     #[test]
@@ -441,10 +360,8 @@ mod tests {
         );
         check(b"one\n\xec\x95\x88\xff", Err("a.md:2:2: not UTF-8 text"));
         check(b"\xff", Err("a.md:1:1: not UTF-8 text"));
-        assert!(matches!(
-            read_text(folder.path(), 12),
-            Err(FileError::NotAFile { .. })
-        ));
+        let error = read_text(folder.path(), 12).unwrap_err();
+        assert!(error.to_string().ends_with(" is not a file"), "{error}");
         assert!(
             read_text_if_there(&folder.path().join("none"), 12)
                 .unwrap()

@@ -4,13 +4,12 @@
 
 mod redact;
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use fp_plan::hint::{Exit, Hint};
+use fp_plan::hint::{Exit, Hint as _};
 use fp_plan::plan::id::{MachineId, PlanId};
 use fp_run::run::event::{Entry, EntryOrigin, Event, SHARED_LOG_VERSION};
 use fp_run::run::{State, approval};
@@ -18,10 +17,12 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
-use crate::file::{self, FileError};
-use crate::git::{Git, GitError, InvalidOid, LedgerCommit, Oid, Pushed, RefUpdate};
+use crate::error::{HostError, HostResult};
+use crate::file;
+use crate::git::{Git, LedgerCommit, Oid, Pushed, RefUpdate};
+use crate::repo::Repo;
 use crate::run::fresh_token;
-use crate::trust::{Consent, ConsentSource, TrustError, TrustStore};
+use crate::trust::{Consent, ConsentSource, TrustStore};
 
 pub(crate) use redact::redact;
 pub use redact::redacted;
@@ -49,105 +50,49 @@ const TRAVELS: [&str; 10] = [
 ];
 const EVIDENCE: &str = "evidence";
 
-/// Why a shared plan can't go on here. Nothing of it is lost.
-#[derive(Debug, thiserror::Error)]
-pub enum FleetError {
-    #[error("{0} is shared, and this clone takes no part in it")]
-    NotJoined(PlanId),
-    /// Another machine was faster; the same again decides on what it did.
-    #[error("another machine changed the plan at the same moment")]
-    Overtaken,
-    #[error("the remote {remote} can't be used: {source}")]
-    Unreachable { remote: String, source: GitError },
-    #[error("the remote {remote} refuses {said}")]
-    Refused { remote: String, said: String },
-    #[error(
-        "{name} on {remote} does not go on from what was there before: it was rewound or rewritten"
-    )]
-    Rewound { remote: String, name: String },
-    #[error("{name} is not on {remote}")]
-    Gone { remote: String, name: String },
-    #[error("commit {commit} of {name}: {detail}")]
-    Foreign {
-        commit: Oid,
-        name: String,
-        detail: String,
-    },
-    #[error(
-        "commit {commit} of {name} was written by a newer fp (log version {version}, this fp reads {SHARED_LOG_VERSION})"
-    )]
-    Newer {
-        commit: Oid,
-        name: String,
-        version: u32,
-    },
-    #[error("another clone writes as {0}")]
-    Impostor(MachineId),
-    #[error(
-        "{0} has what looks like a secret; secrets don't travel, and without it the plan is not the approved one"
-    )]
-    Secret(String),
-    #[error(transparent)]
-    Git(#[from] GitError),
-    #[error(transparent)]
-    File(#[from] FileError),
-    #[error(transparent)]
-    Trust(#[from] TrustError),
+/// The error for a clone that takes no part in `plan`, which is shared.
+pub fn not_joined(plan: &PlanId) -> HostError {
+    HostError::refused(format_args!(
+        "{plan} is shared, and this clone takes no part in it"
+    ))
+    .with_hint(format_args!("run `fp join {plan}`"))
 }
 
-impl Hint for FleetError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        Some(match self {
-            Self::NotJoined(plan) => format!("run `fp join {plan}`").into(),
-            Self::Overtaken => "run the same command again".into(),
-            Self::Unreachable {
-                source: GitError::Failed(_),
-                ..
-            } => "see to the connection and to your credentials, then run the command again: what is not handed in yet is kept"
-                .into(),
-            Self::Unreachable { source, .. } => return source.hint(),
-            Self::Refused { .. } => "ask for the right to push `refs/fp/*` and `fp/*`".into(),
-            Self::Rewound { name, .. } => format!(
-                "nothing was pushed. Put back what {name} was before, from a clone that has it under \
-                 refs/fp-seen/, or `fp fleet --leave` the plan"
-            )
-            .into(),
-            Self::Gone { remote, .. } => format!(
-                "`git ls-remote {remote} 'refs/fp/*'` lists the shared plans; one that was deleted has to be pushed again, \
-                 from a clone that has it under refs/fp-seen/; `fp fleet --leave` ends the part of this one"
-            )
-            .into(),
-            Self::Foreign { .. } => {
-                "somebody else pushed to it: take that commit away, and keep others from pushing there, or `fp fleet --leave` the plan"
-                    .into()
-            }
-            Self::Newer { .. } => "update fp: `fp --version` says what this one is".into(),
-            Self::Impostor(_) => "a copy of this clone is at work: have one of them `fp fleet --leave` the plan and join under a name of its own".into(),
-            Self::Secret(_) => "take it out: a command can read it from a file or a variable of each machine. Then approve the plan again".into(),
-            Self::Git(error) => return error.hint(),
-            Self::File(error) => return error.hint(),
-            Self::Trust(error) => return error.hint(),
-        })
-    }
-
-    fn ends(&self) -> Exit {
-        match self {
-            Self::Overtaken => Exit::Overtaken,
-            Self::Unreachable { .. } => Exit::CutOff,
-            Self::Git(_) | Self::File(_) | Self::Trust(_) | Self::Foreign { .. } => Exit::Failed,
-            _ => Exit::Findings,
-        }
-    }
+/// Another machine was faster; the same again decides on what it did.
+pub fn overtaken() -> HostError {
+    HostError::failed("another machine changed the plan at the same moment")
+        .with_hint("run the same command again")
+        .with_end(Exit::Overtaken)
 }
 
-impl FleetError {
-    pub(crate) fn foreign(commit: &Oid, name: &str, detail: impl Into<String>) -> Self {
-        Self::Foreign {
-            commit: commit.clone(),
-            name: name.to_owned(),
-            detail: detail.into(),
-        }
-    }
+/// The error for `remote`, with which git could not talk for the reason `source`.
+pub fn unreachable(remote: &str, source: &HostError) -> HostError {
+    let error = HostError::worded(
+        format_args!("the remote {remote} can't be used: {source}"),
+        source,
+    );
+    let hint = source.hint().unwrap_or(
+        "see to the connection and to your credentials, then run the command again: what is not handed in yet is kept"
+            .into(),
+    );
+    error.with_hint(hint).with_end(Exit::CutOff)
+}
+
+/// The error for `commit` of `name`, which is of no machine of the plan, as `detail` says.
+pub(crate) fn foreign_commit(commit: &Oid, name: &str, detail: &str) -> HostError {
+    HostError::failed(format_args!("commit {commit} of {name}: {detail}")).with_hint(
+        "somebody else pushed to it: take that commit away, and keep others from pushing there, or `fp fleet --leave` the plan",
+    )
+}
+
+/// The error for a secret in `place`.
+pub(crate) fn secret_found(place: &str) -> HostError {
+    HostError::refused(format_args!(
+        "{place} has what looks like a secret; secrets don't travel, and without it the plan is not the approved one"
+    ))
+    .with_hint(
+        "take it out: a command can read it from a file or a variable of each machine. Then approve the plan again",
+    )
 }
 
 const NOT_SIGNED: &str = "it is not signed by somebody that git trusts";
@@ -239,14 +184,14 @@ pub struct Membership {
 
 impl Membership {
     /// The part that this machine took on itself. A file that somebody else wrote, which a clone can bring along, is none.
-    pub(crate) fn read(folder: &Path, plan: &PlanId) -> Result<Option<Self>, FleetError> {
+    pub(crate) fn read(folder: &Path, plan: &PlanId) -> HostResult<Option<Self>> {
         let Some(text) = file::read_text_if_there(&folder.join(MEMBERSHIP), MEMBERSHIP_CAP)? else {
             return Ok(None);
         };
         let Ok(member) = serde_json::from_str::<Self>(&text) else {
             return Ok(None);
         };
-        let is_own = TrustStore::around(folder)?.knows(&member.consent(plan))?;
+        let is_own = TrustStore::of_process(&Repo::find(folder))?.knows(&member.consent(plan))?;
         Ok(is_own.then_some(member))
     }
 
@@ -259,15 +204,15 @@ impl Membership {
         }
     }
 
-    pub(crate) fn write(&self, folder: &Path) -> Result<(), FleetError> {
+    pub(crate) fn write(&self, folder: &Path) -> HostResult<()> {
         let text = serde_json::to_vec(self).expect(PLAIN);
-        Ok(file::replace(&folder.join(MEMBERSHIP), &text)?)
+        file::replace(&folder.join(MEMBERSHIP), &text)
     }
 
     /// Ends this clone's part; the log and the files stay.
-    pub fn remove(folder: &Path) -> Result<(), FleetError> {
+    pub fn remove(folder: &Path) -> HostResult<()> {
         let path = folder.join(MEMBERSHIP);
-        fs::remove_file(&path).map_err(|source| FileError::Write { path, source }.into())
+        fs::remove_file(&path).map_err(HostError::writing(&path))
     }
 
     /// Something was heard of the machine that wrote `entry`.
@@ -284,10 +229,10 @@ impl Membership {
         commit: &Oid,
         entry: &Entry,
         before: &State,
-    ) -> Result<(), FleetError> {
+    ) -> HostResult<()> {
         let foreign = |detail: String| {
             let detail = format!("after it, {detail}");
-            FleetError::foreign(&self.seen, &self.place.log_ref, detail)
+            foreign_commit(&self.seen, &self.place.log_ref, &detail)
         };
         if entry.seq != before.seq + 1 {
             return Err(foreign(format!(
@@ -301,7 +246,9 @@ impl Membership {
         };
         if *machine == self.machine && self.in_flight.iter().all(|pushed| pushed.commit != *commit)
         {
-            return Err(FleetError::Impostor(machine.clone()));
+            return Err(HostError::refused(format_args!("another clone writes as {machine}")).with_hint(
+                "a copy of this clone is at work: have one of them `fp fleet --leave` the plan and join under a name of its own",
+            ));
         }
         let known = before
             .machines
@@ -339,7 +286,7 @@ impl News {
     }
 
     /// The entries in the commits of `log_ref`, each with its commit.
-    pub fn entries(&self, log_ref: &str) -> Result<Vec<(&Oid, Entry)>, FleetError> {
+    pub fn entries(&self, log_ref: &str) -> HostResult<Vec<(&Oid, Entry)>> {
         let mut entries = Vec::new();
         for commit in &self.commits {
             let lines = commit
@@ -350,16 +297,15 @@ impl News {
             for line in lines.filter(|line| !line.trim().is_empty()) {
                 let version = crate::store::line_version(line.as_bytes()).unwrap_or_default();
                 if version > SHARED_LOG_VERSION {
-                    return Err(FleetError::Newer {
-                        commit: commit.id.clone(),
-                        name: log_ref.to_owned(),
-                        version,
-                    });
+                    return Err(HostError::refused(format_args!(
+                        "commit {} of {log_ref} was written by a newer fp (log version {version}, this fp reads {SHARED_LOG_VERSION})",
+                        commit.id
+                    ))
+                    .with_hint("update fp: `fp --version` says what this one is"));
                 }
-                let entry = serde_json::from_str(line);
-                let foreign =
-                    |e: serde_json::Error| FleetError::foreign(&commit.id, log_ref, e.to_string());
-                entries.push((&commit.id, entry.map_err(foreign)?));
+                let entry = serde_json::from_str(line)
+                    .map_err(|error| foreign_commit(&commit.id, log_ref, &error.to_string()))?;
+                entries.push((&commit.id, entry));
             }
         }
         Ok(entries)
@@ -377,11 +323,7 @@ pub struct FleetRemote {
 
 impl FleetRemote {
     /// The place that `member` takes part in.
-    pub(crate) fn of(
-        folder: &Path,
-        plan: &PlanId,
-        member: &Membership,
-    ) -> Result<Self, FleetError> {
+    pub(crate) fn of(folder: &Path, plan: &PlanId, member: &Membership) -> HostResult<Self> {
         Ok(Self::new(
             Git::open(folder)?,
             folder,
@@ -401,7 +343,7 @@ impl FleetRemote {
     }
 
     /// The text of the plan's file `name` in `news`, if it has one.
-    pub fn text_of(&self, news: &News, name: &str) -> Result<Option<String>, FleetError> {
+    pub fn text_of(&self, news: &News, name: &str) -> HostResult<Option<String>> {
         let Some(last) = news.commits.last() else {
             return Ok(None);
         };
@@ -422,26 +364,38 @@ impl FleetRemote {
         format!("refs/fp-seen/{}/{what}", self.plan)
     }
 
-    fn rewound(&self, name: String) -> FleetError {
-        FleetError::Rewound {
-            remote: self.place.remote.clone(),
-            name,
-        }
+    fn rewound(&self, name: &str) -> HostError {
+        HostError::refused(format_args!(
+            "{name} on {} does not go on from what was there before: it was rewound or rewritten",
+            self.place.remote
+        ))
+        .with_hint(format_args!(
+            "nothing was pushed. Put back what {name} was before, from a clone that has it under refs/fp-seen/, or \
+             `fp fleet --leave` the plan"
+        ))
+    }
+
+    fn gone(&self, name: &str) -> HostError {
+        let remote = &self.place.remote;
+        HostError::refused(format_args!("{name} is not on {remote}")).with_hint(format_args!(
+            "`git ls-remote {remote} 'refs/fp/*'` lists the shared plans; one that was deleted has to be pushed again, \
+             from a clone that has it under refs/fp-seen/; `fp fleet --leave` ends the part of this one"
+        ))
     }
 
     /// Fails if the log would have too many bytes with what was found at, or after, `commit`.
-    pub(crate) fn expect_room(&self, commit: &Oid, bytes: u64) -> Result<(), FleetError> {
+    pub(crate) fn expect_room(&self, commit: &Oid, bytes: u64) -> HostResult<()> {
         if bytes <= SHARED_LOG_CAP {
             return Ok(());
         }
         let detail = format!(
             "{bytes} bytes would be in it, and the log of a shared plan may have {SHARED_LOG_CAP}"
         );
-        Err(FleetError::foreign(commit, &self.place.log_ref, detail))
+        Err(foreign_commit(commit, &self.place.log_ref, &detail))
     }
 
     /// Where entries have to be signed, fails unless one of them names the new tip of the branch, or the tip itself is signed.
-    fn expect_signed_tip(&self, news: &News) -> Result<(), FleetError> {
+    fn expect_signed_tip(&self, news: &News) -> HostResult<()> {
         let tip = news.tip.as_str();
         let names = |event: &Event| {
             event.commit_to_push() == Some(tip)
@@ -456,32 +410,23 @@ impl FleetRemote {
             || self.git.is_signed(&news.tip)?;
         match is_trusted {
             true => Ok(()),
-            false => Err(FleetError::foreign(
-                &news.tip,
-                &self.branch_ref(),
-                NOT_SIGNED,
-            )),
+            false => Err(foreign_commit(&news.tip, &self.branch_ref(), NOT_SIGNED)),
         }
     }
 
-    fn fetch_error(&self, error: GitError) -> FleetError {
-        let FleetPlace {
-            remote, log_ref, ..
-        } = self.place.clone();
-        let said = |words: &str| matches!(&error, GitError::Failed(failure) if failure.stderr.contains(words));
-        if said("couldn't find remote ref") {
-            let is_log = said(&log_ref);
-            let name = if is_log { log_ref } else { self.branch_ref() };
-            return FleetError::Gone { remote, name };
+    fn fetch_error(&self, error: &HostError) -> HostError {
+        let words = error.to_string();
+        if !words.contains("couldn't find remote ref") {
+            return unreachable(&self.place.remote, error);
         }
-        FleetError::Unreachable {
-            remote,
-            source: error,
+        match words.contains(&self.place.log_ref) {
+            true => self.gone(&self.place.log_ref),
+            false => self.gone(&self.branch_ref()),
         }
     }
 
     /// Fetches both refs beside those that were taken; returns the newest commit of the log, and that of the branch.
-    fn fetch_tips(&self) -> Result<(Oid, Oid), FleetError> {
+    fn fetch_tips(&self) -> HostResult<(Oid, Oid)> {
         let branch = self.branch_ref();
         let (new_log, new_branch) = (self.local_ref("new/log"), self.local_ref("new/branch"));
         let refs = [
@@ -490,47 +435,47 @@ impl FleetRemote {
         ];
         self.git
             .fetch_refs(&self.place.remote, &refs)
-            .map_err(|error| self.fetch_error(error))?;
-        let gone = |name: &str| FleetError::Gone {
-            remote: self.place.remote.clone(),
-            name: name.to_owned(),
+            .map_err(|error| self.fetch_error(&error))?;
+        let of = |local: &str, name: &str| {
+            self.git
+                .commit_of_ref(local)?
+                .ok_or_else(|| self.gone(name))
         };
-        let of = |local: &str, name: &str| self.git.commit_of_ref(local)?.ok_or_else(|| gone(name));
         Ok((
             of(&new_log, &self.place.log_ref)?,
             of(&new_branch, &branch)?,
         ))
     }
 
-    fn commits(&self, seen: Option<&Oid>, to: &Oid) -> Result<Vec<LedgerCommit>, FleetError> {
-        let name = || self.place.log_ref.clone();
+    fn commits(&self, seen: Option<&Oid>, to: &Oid) -> HostResult<Vec<LedgerCommit>> {
+        let name = &self.place.log_ref;
         self.expect_room(to, self.git.commits_size(seen, to)?)?;
         let commits = self.git.ledger_commits(seen, to)?;
         let mut before = seen;
         for commit in &commits {
             if commit.parent.as_ref() != before {
-                return Err(self.rewound(name()));
+                return Err(self.rewound(name));
             }
             if self.place.signed && commit.signature != "G" {
-                return Err(FleetError::foreign(&commit.id, &name(), NOT_SIGNED));
+                return Err(foreign_commit(&commit.id, name, NOT_SIGNED));
             }
             before = Some(&commit.id);
         }
         match before {
             Some(last) if last == to => Ok(commits),
-            _ => Err(self.rewound(name())),
+            _ => Err(self.rewound(name)),
         }
     }
 
     /// Has the local refs name what was taken, so that git keeps it whatever is fetched beside it.
-    fn keep_seen(&self, member: &Membership) -> Result<(), FleetError> {
+    fn keep_seen(&self, member: &Membership) -> HostResult<()> {
         let (log, branch) = (self.local_ref("log"), self.local_ref("branch"));
         let refs = [(log.as_str(), &member.seen), (&branch, &member.tip)];
-        Ok(self.git.set_refs(&refs)?)
+        self.git.set_refs(&refs)
     }
 
     /// What is new on the remote since `member` last looked. `None` if nothing is.
-    pub(crate) fn fetch(&self, member: &Membership) -> Result<Option<News>, FleetError> {
+    pub(crate) fn fetch(&self, member: &Membership) -> HostResult<Option<News>> {
         self.keep_seen(member)?;
         let (to, tip) = self.fetch_tips()?;
         if to == member.seen && tip == member.tip && member.in_flight.is_empty() {
@@ -549,7 +494,7 @@ impl FleetRemote {
         let news = News { commits, tip };
         if news.tip != member.tip {
             if !self.git.goes_on(news.tip.as_str(), &member.tip)? {
-                return Err(self.rewound(self.branch_ref()));
+                return Err(self.rewound(&self.branch_ref()));
             }
             self.expect_signed_tip(&news)?;
         }
@@ -557,7 +502,7 @@ impl FleetRemote {
     }
 
     /// Everything that the remote has of the plan.
-    pub fn fetch_all(&self) -> Result<News, FleetError> {
+    pub fn fetch_all(&self) -> HostResult<News> {
         let (to, tip) = self.fetch_tips()?;
         let news = News {
             commits: self.commits(None, &to)?,
@@ -576,7 +521,7 @@ impl FleetRemote {
         lines: &[u8],
         commit: Option<&str>,
         (log_bytes, waited): (u64, &[u8]),
-    ) -> Result<InFlight, FleetError> {
+    ) -> HostResult<InFlight> {
         let (tree, files) = self.stored_files(member)?;
         let machine = &member.machine;
         let message = format!(
@@ -596,13 +541,7 @@ impl FleetRemote {
         member.in_flight.push(in_flight.clone());
         member.write(&self.folder)?;
         let branch = self.branch_ref();
-        let commit: Option<Oid> =
-            commit
-                .map(str::parse)
-                .transpose()
-                .map_err(|error: InvalidOid| {
-                    GitError::unexpected("git commit", error.to_string().as_bytes())
-                })?;
+        let commit: Option<Oid> = commit.map(str::parse).transpose()?;
         let mut updates = vec![RefUpdate {
             name: &self.place.log_ref,
             to: &pushed,
@@ -621,13 +560,16 @@ impl FleetRemote {
         Ok(in_flight)
     }
 
-    fn pushed(&self, updates: &[RefUpdate<'_>]) -> Result<(), FleetError> {
-        let remote = self.place.remote.clone();
-        match self.git.push_refs(&remote, updates) {
+    fn pushed(&self, updates: &[RefUpdate<'_>]) -> HostResult<()> {
+        let remote = &self.place.remote;
+        match self.git.push_refs(remote, updates) {
             Ok(Pushed::Done) => Ok(()),
-            Ok(Pushed::Overtaken) => Err(FleetError::Overtaken),
-            Ok(Pushed::Refused(said)) => Err(FleetError::Refused { remote, said }),
-            Err(source) => Err(FleetError::Unreachable { remote, source }),
+            Ok(Pushed::Overtaken) => Err(overtaken()),
+            Ok(Pushed::Refused(said)) => Err(HostError::refused(format_args!(
+                "the remote {remote} refuses {said}"
+            ))
+            .with_hint("ask for the right to push `refs/fp/*` and `fp/*`")),
+            Err(source) => Err(unreachable(remote, &source)),
         }
     }
 
@@ -637,7 +579,7 @@ impl FleetRemote {
         machine: MachineId,
         tip: Oid,
         heard: BTreeMap<MachineId, Timestamp>,
-    ) -> Result<Membership, FleetError> {
+    ) -> HostResult<Membership> {
         let now = clock::now();
         let member = Membership {
             key: fresh_token(),
@@ -652,7 +594,7 @@ impl FleetRemote {
             pushed_at: now,
             files: BTreeMap::new(),
         };
-        TrustStore::around(&self.folder)?.add(
+        TrustStore::of_process(&Repo::find(&self.folder))?.add(
             member.consent(&self.plan),
             ConsentSource::Command,
             now,
@@ -661,12 +603,7 @@ impl FleetRemote {
     }
 
     /// Begins the plan on the remote with its whole log, and the branch at `head`; fails if either is there.
-    pub fn begin(
-        &self,
-        machine: &MachineId,
-        lines: &[u8],
-        head: &Oid,
-    ) -> Result<Membership, FleetError> {
+    pub fn begin(&self, machine: &MachineId, lines: &[u8], head: &Oid) -> HostResult<Membership> {
         let heard = BTreeMap::from([(machine.clone(), clock::now())]);
         let mut member = self.membership(machine.clone(), head.clone(), heard)?;
         let (tree, files) = self.stored_files(&member)?;
@@ -700,7 +637,7 @@ impl FleetRemote {
         machine: MachineId,
         news: News,
         heard: BTreeMap<MachineId, Timestamp>,
-    ) -> Result<(Membership, Vec<Entry>), FleetError> {
+    ) -> HostResult<(Membership, Vec<Entry>)> {
         let entries = news.entries(&self.place.log_ref)?.into_iter();
         let entries = entries.map(|(_, entry)| entry).collect();
         let mut member = self.membership(machine, news.tip.clone(), heard)?;
@@ -712,10 +649,7 @@ impl FleetRemote {
     }
 
     /// Stores the plan's files as they are here; returns their tree. No process if none has changed.
-    fn stored_files(
-        &self,
-        member: &Membership,
-    ) -> Result<(Oid, BTreeMap<String, KnownFile>), FleetError> {
+    fn stored_files(&self, member: &Membership) -> HostResult<(Oid, BTreeMap<String, KnownFile>)> {
         let mut files = BTreeMap::new();
         for name in self.names()? {
             let path = self.folder.join(&name);
@@ -749,11 +683,11 @@ impl FleetRemote {
     }
 
     /// The names of the plan's files here that travel.
-    fn names(&self) -> Result<Vec<String>, FleetError> {
+    fn names(&self) -> HostResult<Vec<String>> {
         let mut names: Vec<String> = TRAVELS.iter().map(|&name| name.to_owned()).collect();
         let evidence = self.folder.join(EVIDENCE);
         if fs::symlink_metadata(&evidence).is_ok_and(|found| found.is_dir()) {
-            let read = FileError::reading(&evidence);
+            let read = HostError::reading(&evidence);
             for entry in fs::read_dir(&evidence).map_err(read)? {
                 let name = entry.map_err(read)?.file_name();
                 names.extend(name.to_str().map(|name| format!("{EVIDENCE}/{name}")));
@@ -768,7 +702,7 @@ impl FleetRemote {
         &self,
         member: &mut Membership,
         news: &News,
-    ) -> Result<Vec<String>, FleetError> {
+    ) -> HostResult<Vec<String>> {
         let Some(last) = news
             .commits
             .last()
@@ -795,10 +729,7 @@ impl FleetRemote {
             };
             // A link of the repository would lead out of the plan.
             if let Some(folder) = path.parent().filter(|folder| folder.is_symlink()) {
-                return Err(FileError::Link {
-                    path: folder.to_owned(),
-                }
-                .into());
+                return Err(HostError::link(folder));
             }
             let mine = plain_text(&path).unwrap_or_default();
             let is_known = |mine: &String| {
@@ -810,7 +741,7 @@ impl FleetRemote {
             };
             if mine.is_some_and(|mine| mine.as_bytes() != content && !is_known(&mine)) {
                 let kept = self.folder.join(format!("{name}.mine"));
-                fs::rename(&path, &kept).map_err(FileError::writing(&kept))?;
+                fs::rename(&path, &kept).map_err(HostError::writing(&kept))?;
                 notices.push(format!(
                     "{name} was changed here and by another machine: yours is {}",
                     kept.display()
@@ -842,7 +773,7 @@ fn travels(name: &str) -> bool {
 }
 
 /// The text of a plain file. What a link leads to is nobody else's.
-fn plain_text(path: &Path) -> Result<Option<String>, FileError> {
+fn plain_text(path: &Path) -> HostResult<Option<String>> {
     match fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
         true => file::read_text_if_there(path, FILE_CAP),
         false => Ok(None),

@@ -12,15 +12,16 @@ use fp_plan::signals_record::composites_in;
 use fp_run::run::event::Leaf;
 use fp_run::run::{State, approval};
 
-use crate::file::{self, FileError, TASKS_CAP};
-use crate::git::{Git, GitError, Oid};
+use crate::error::{HostError, HostResult};
+use crate::file::{self, TASKS_CAP};
+use crate::git::{Git, Oid};
 use crate::lead::{LEAD_LOCK, LeadLook};
-use crate::plan_folder::{PlanError, PlanFolder};
+use crate::plan_folder::PlanFolder;
 use crate::platform;
 use crate::repo::Repo;
-use crate::run::{RunError, worktree};
-use crate::store::{Ledger, Loaded, Store, StoreError, Synced};
-use crate::trust::{AgreedCommands, TrustError, TrustStore};
+use crate::run::worktree;
+use crate::store::{Ledger, Loaded, Store, Synced};
+use crate::trust::{AgreedCommands, TrustStore};
 
 pub const TASKS: &str = "tasks.md";
 pub const SIGNALS: &str = "signals.json";
@@ -48,8 +49,6 @@ pub struct OpenPlan {
     pub settings: Settings,
     pub folder: PlanFolder,
     pub store: Store,
-    /// The user's consents, without which no command of the plan runs; `None` if there is no place for them.
-    pub trust: Option<TrustStore>,
 }
 
 /// The task tree as it is in the file now.
@@ -98,7 +97,6 @@ impl OpenPlan {
             settings,
             folder,
             store,
-            trust: None,
         }
     }
 
@@ -122,21 +120,19 @@ impl OpenPlan {
 
     /// The composite signal of each task, by id, as last measured; `None` if never measured. Fails if the
     /// file is damaged.
-    pub fn composites(&self) -> Result<Option<HashMap<String, u8>>, PlanError> {
+    pub fn composites(&self) -> HostResult<Option<HashMap<String, u8>>> {
         let path = self.signals_file();
         let Some(text) = file::read_text_if_there(&path, SIGNALS_CAP)? else {
             return Ok(None);
         };
-        composites_in(&text)
-            .map(Some)
-            .map_err(|said| PlanError::Said {
-                said: format!("{}: {said}", path.display()),
-                hint: "run `fp signals` again, or remove the file",
-            })
+        composites_in(&text).map(Some).map_err(|said| {
+            HostError::failed(format_args!("{}: {said}", path.display()))
+                .with_hint("run `fp signals` again, or remove the file")
+        })
     }
 
     /// Reads the task tree. Fails if there is none, or it is not text.
-    pub fn tree(&self) -> Result<Tree, FileError> {
+    pub fn tree(&self) -> HostResult<Tree> {
         let text = file::read_text(&self.tasks_file(), TASKS_CAP)?;
         Ok(Tree {
             hash: approval::hash(text.as_bytes()),
@@ -151,14 +147,11 @@ impl OpenPlan {
 
     /// Fails unless the user of this machine agreed to what `state` has as approved. A sync may have brought another
     /// approval, so ask about the very state that is gone on with.
-    pub fn agreed_commands(&self, state: &State) -> Result<AgreedCommands, TrustError> {
-        self.trust
-            .as_ref()
-            .ok_or(TrustError::NoFolder)?
-            .agreed_commands(state)
+    pub fn agreed_commands(&self, state: &State) -> HostResult<AgreedCommands> {
+        TrustStore::of_process(&self.repo)?.agreed_commands(state)
     }
 
-    pub fn load(&self) -> Result<Loaded, StoreError> {
+    pub fn load(&self) -> HostResult<Loaded> {
         self.store.load()
     }
 
@@ -168,13 +161,13 @@ impl OpenPlan {
     }
 
     /// Takes the lock for appending to the log; waits for another process that has it.
-    pub fn lock(&self) -> Result<Ledger<'_>, StoreError> {
+    pub fn lock(&self) -> HostResult<Ledger<'_>> {
         self.store.lock(LOCK_PATIENCE)
     }
 
     /// Takes the lock for appending what other machines need in order, with everything that they have done; the same as
     /// [`OpenPlan::lock`] in a plan that isn't shared.
-    pub fn lock_in_order(&self) -> Result<Ledger<'_>, StoreError> {
+    pub fn lock_in_order(&self) -> HostResult<Ledger<'_>> {
         loop {
             match self.try_lock_in_order()? {
                 Ok(ledger) => return Ok(ledger),
@@ -186,7 +179,7 @@ impl OpenPlan {
 
     /// The same for a caller that holds the lock on worktrees. Gives the lock back if this machine has lost tasks, because
     /// [`OpenPlan::keep_lost`] has to keep their work first.
-    pub fn try_lock_in_order(&self) -> Result<Result<Ledger<'_>, Synced>, StoreError> {
+    pub fn try_lock_in_order(&self) -> HostResult<Result<Ledger<'_>, Synced>> {
         let (ledger, synced) = self.store.lock_in_order(SYNC_PATIENCE)?;
         Ok(if synced.lost.is_none() {
             Ok(ledger)
@@ -196,7 +189,7 @@ impl OpenPlan {
     }
 
     /// Takes in what other machines have done, if the plan is shared. Returns what the user should know.
-    pub fn sync(&self) -> Result<Vec<String>, StoreError> {
+    pub fn sync(&self) -> HostResult<Vec<String>> {
         let synced = self.store.sync(SYNC_PATIENCE)?;
         self.keep_lost(&synced);
         Ok(synced.notices)
@@ -215,10 +208,10 @@ impl OpenPlan {
     }
 
     /// The commit that the next task is built on.
-    pub fn newest(&self, state: &State) -> Result<Oid, RunError> {
-        match self.store.membership().map_err(StoreError::from)? {
+    pub fn newest(&self, state: &State) -> HostResult<Oid> {
+        match self.store.membership()? {
             Some(member) => Ok(member.tip),
-            None => Ok(self.checkout(state)?.head()?.commit),
+            None => self.checkout(state)?.head(),
         }
     }
 
@@ -249,7 +242,7 @@ impl OpenPlan {
 
     /// The user's checkout in which `fp` was called; from a builder's worktree, the main one. Fails without
     /// git.
-    pub fn git(&self) -> Result<Git, GitError> {
+    pub fn git(&self) -> HostResult<Git> {
         let plans = self.repo.plans_dir(&self.settings);
         let plans = platform::real_path(&plans).unwrap_or(plans);
         let of_a_builder = self.repo.worktree.starts_with(plans);
@@ -263,7 +256,7 @@ impl OpenPlan {
     /// The checkout that receives the run's commits: of a shared plan its own one, else, if builders have their own worktrees, the one in which
     /// the run was started, else the one in which `fp` was called. Fails without git, or if the checkout is
     /// gone.
-    pub fn checkout(&self, state: &State) -> Result<Git, GitError> {
+    pub fn checkout(&self, state: &State) -> HostResult<Git> {
         let of_run = || {
             state
                 .run
@@ -280,12 +273,14 @@ impl OpenPlan {
         };
         let found = Repo::find(&path);
         if found.git_dir.is_none() || found.git_dir != self.repo.git_dir || found.worktree != path {
-            return Err(GitError::NotACheckout(path));
+            let said = format!("{} is not a checkout of this repository", path.display());
+            return Err(HostError::failed(said)
+                .with_hint("run `fp start PLAN` in the checkout that should get the commits"));
         }
         self.open_git(&path)
     }
 
-    fn open_git(&self, worktree: &Path) -> Result<Git, GitError> {
+    fn open_git(&self, worktree: &Path) -> HostResult<Git> {
         Ok(Git::open(worktree)?.with_plans_dir(self.settings.plans_dir.as_str()))
     }
 }

@@ -4,23 +4,25 @@
 mod archive;
 mod record;
 
-use std::borrow::Cow;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::{fmt, fs, io};
+use std::{fs, io};
 
-use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::{InvalidId, PlanId};
 use fp_plan::settings::Settings;
 use fp_run::interview::slug;
+use fp_run::report::status::StatusReport;
 use jiff::civil::Date;
 
-use crate::file::{self, FileError};
+use crate::error::{HostError, HostErrorKind, HostResult};
+use crate::file;
+use crate::lead::LeadLook;
 use crate::platform;
 use crate::repo::Repo;
-use crate::store::{FOREIGN, StoreError};
+use crate::store::{FOREIGN, Store};
 
 pub use archive::ARCHIVED;
-pub use record::{OfLayer, PlanRecord, Purpose};
+pub use record::{OfLayer, PlanRecord, StoredRecord};
 
 /// What `fp` and its agents write into the folder of a plan.
 const PLAN_FILES: [&str; 25] = [
@@ -120,11 +122,11 @@ impl Plans {
 
     /// The ids of all plans, oldest first: by the date in the id, then by name. Their positions, from 1, are
     /// the numbers that select them. Skips files, links and names that are not ids.
-    pub fn list(&self) -> Result<Vec<PlanId>, PlanError> {
+    pub fn list(&self) -> HostResult<Vec<PlanId>> {
         if !self.dir_is_inside()? {
             return Ok(Vec::new());
         }
-        let failed = FileError::reading(&self.dir);
+        let failed = HostError::reading(&self.dir);
         let mut ids = Vec::new();
         for entry in fs::read_dir(&self.dir).map_err(failed)? {
             let entry = entry.map_err(failed)?;
@@ -138,11 +140,8 @@ impl Plans {
     }
 
     /// Opens the plan with exactly this id. Fails if there is none, or if its folder is a link.
-    pub fn open(&self, id: &PlanId) -> Result<PlanFolder, PlanError> {
-        let missing = || PlanError::NotFound {
-            selector: id.to_string(),
-            existing: self.list().unwrap_or_default(),
-        };
+    pub fn open(&self, id: &PlanId) -> HostResult<PlanFolder> {
+        let missing = || not_found(id.as_str(), &self.list().unwrap_or_default());
         if !self.dir_is_inside()? {
             return Err(missing());
         }
@@ -152,63 +151,74 @@ impl Plans {
                 id: id.clone(),
                 path,
             }),
-            Ok(metadata) if metadata.is_symlink() => Err(FileError::Link { path }.into()),
-            Ok(_) => Err(PlanError::NotAFolder { path }),
+            Ok(metadata) if metadata.is_symlink() => Err(HostError::link(&path)),
+            Ok(_) => Err(not_a_folder(&path)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(missing()),
-            Err(source) => Err(FileError::Read { path, source }.into()),
+            Err(error) => Err(HostError::reading(&path)(error)),
         }
     }
 
     /// Opens the plan that `selector` names: an id, a part of exactly one, or a number from [`Plans::list`].
-    pub fn resolve(&self, selector: &str) -> Result<PlanFolder, PlanError> {
-        let id = PlanId::new(selector).map_err(PlanError::Selector)?;
-        match self.open(&id) {
-            Err(PlanError::NotFound { existing, .. }) => self.open(&select(selector, existing)?),
-            found => found,
+    pub fn resolve(&self, selector: &str) -> HostResult<PlanFolder> {
+        let id = PlanId::new(selector).map_err(no_id)?;
+        let found = self.open(&id);
+        match found.as_ref().is_err_and(HostError::is_no_plan) {
+            true => self.open(&select_id(selector, self.list()?)?),
+            false => found,
         }
     }
 
-    /// Opens the plan that `selector` names or, without one, the only active plan. `active` returns a plan's
-    /// line for a list of several, or `None` if it is not active.
-    pub fn choose(
+    /// Opens the plan that `selector` names or, without one, the only one whose run is not over.
+    pub fn find(&self, selector: Option<&str>) -> HostResult<PlanFolder> {
+        let Some(selector) = selector else {
+            return self.only_active(activity_of);
+        };
+        self.resolve(selector).map_err(|error| match error.kind {
+            HostErrorKind::NoPlan => {
+                let archived = self.find_archived(selector);
+                archived.map_or(error, |folder| is_archived(&folder))
+            }
+            _ => error,
+        })
+    }
+
+    /// The archived plan that `selector` names. A number never names one.
+    pub fn find_archived(&self, selector: &str) -> Option<PlanFolder> {
+        let is_number = selector.parse::<usize>().is_ok();
+        self.archived()
+            .resolve(selector)
+            .ok()
+            .filter(|_| !is_number)
+    }
+
+    /// Opens the only active plan. `active` returns a plan's line for a list of several, or `None` if it is not active.
+    fn only_active(
         &self,
-        selector: Option<&str>,
-        mut active: impl FnMut(&PlanFolder) -> Option<String>,
-    ) -> Result<PlanFolder, PlanError> {
-        if let Some(selector) = selector {
-            return self.resolve(selector);
-        }
+        active: impl Fn(&PlanFolder) -> Option<String>,
+    ) -> HostResult<PlanFolder> {
         let existing = self.list()?;
         let mut candidates = Vec::new();
-        for (index, id) in existing.iter().enumerate() {
+        for (id, number) in existing.iter().zip(1..) {
             let folder = self.open(id)?;
-            if let Some(line) = active(&folder) {
-                candidates.push((index + 1, line, folder));
-            }
+            candidates.extend(active(&folder).map(|line| (number, line, folder)));
         }
         match candidates.len() {
-            0 => Err(PlanError::NoneActive { existing }),
+            0 => Err(none_active(&existing)),
             1 => Ok(candidates.remove(0).2),
             count => {
-                let lines: Vec<_> = candidates
+                let lines = candidates
                     .into_iter()
-                    .map(|(number, line, _)| (number, line))
-                    .collect();
-                let said = format!(
-                    "no plan was named and {count} are active:{}",
-                    Listed(&lines)
-                );
-                Err(PlanError::Said {
-                    said,
-                    hint: NAME_ONE,
-                })
+                    .map(|(number, line, _)| (number, line));
+                let listed = listed(&lines.collect::<Vec<_>>());
+                let said = format!("no plan was named and {count} are active:{listed}");
+                Err(HostError::failed(said).with_hint(NAME_ONE))
             }
         }
     }
 
     /// Creates the folder of a new plan for `goal` on the day `today`. Its id is the goal's slug and the
     /// date, with `-2`, `-3` … if that is taken. Two concurrent processes each get their own.
-    pub fn create(&self, goal: &str, today: Date) -> Result<PlanFolder, PlanError> {
+    pub fn create(&self, goal: &str, today: Date) -> HostResult<PlanFolder> {
         self.make_dir()?;
         let base = format!("{}-{}", slug(goal), today.strftime("%Y%m%d"));
         for number in 1..=MAX_SUFFIX {
@@ -217,7 +227,7 @@ impl Plans {
             } else {
                 format!("{base}-{number}")
             };
-            let id = PlanId::new(name).map_err(PlanError::Selector)?;
+            let id = PlanId::new(name).map_err(no_id)?;
             if self.is_archived(&id) {
                 continue;
             }
@@ -225,45 +235,37 @@ impl Plans {
             match fs::create_dir(&path) {
                 Ok(()) => return Ok(PlanFolder { id, path }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(source) => return Err(FileError::Write { path, source }.into()),
+                Err(error) => return Err(HostError::writing(&path)(error)),
             }
         }
-        let said = format!("there are too many plans called {base}");
-        Err(PlanError::Said {
-            said,
-            hint: "say in the goal what is special about this plan",
-        })
+        Err(
+            HostError::failed(format_args!("there are too many plans called {base}"))
+                .with_hint("say in the goal what is special about this plan"),
+        )
     }
 
     /// True if the folder of all plans exists; fails if a link takes it out of the repository.
-    fn dir_is_inside(&self) -> Result<bool, PlanError> {
+    fn dir_is_inside(&self) -> HostResult<bool> {
         match platform::real_path(&self.dir) {
-            Ok(real) if !real.is_dir() => Err(PlanError::NotAFolder {
-                path: self.dir.clone(),
-            }),
+            Ok(real) if !real.is_dir() => Err(not_a_folder(&self.dir)),
             Ok(real) if real.starts_with(&self.root) => Ok(true),
-            Ok(target) => Err(PlanError::Outside {
-                path: self.dir.clone(),
-                target,
-            }),
+            Ok(target) => Err(leads_out(&self.dir, &target)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                let file = self
-                    .dir
-                    .ancestors()
-                    .find(|above| above.is_file())
-                    .unwrap_or(&self.dir);
-                Err(PlanError::NotAFolder {
-                    path: file.to_owned(),
-                })
-            }
-            Err(error) => Err(FileError::reading(&self.dir)(error).into()),
+            Err(error) => Err(HostError::reading(&self.dir)(error)),
         }
     }
 
     /// Creates the folder of all plans, ignored by git, if it doesn't exist.
-    pub fn make_dir(&self) -> Result<(), PlanError> {
-        self.make_bare_dir()?;
+    pub fn make_dir(&self) -> HostResult<()> {
+        if !self.dir_is_inside()? {
+            let mut above = self.dir.ancestors().skip(1);
+            match above.find_map(|above| platform::real_path(above).ok()) {
+                Some(real) if !real.starts_with(&self.root) => {
+                    return Err(leads_out(&self.dir, &real));
+                }
+                _ => file::make_folders(&self.dir)?,
+            }
+        }
         // A user who wants plans in git deletes this file, so it comes back only while there is no plan.
         let ignore = self.dir.join(".gitignore");
         if fs::symlink_metadata(&ignore).is_err() && self.list()?.is_empty() {
@@ -271,140 +273,104 @@ impl Plans {
         }
         Ok(())
     }
+}
 
-    fn make_bare_dir(&self) -> Result<(), PlanError> {
-        if self.dir_is_inside()? {
-            return Ok(());
-        }
-        self.ancestor_is_inside()?;
-        Ok(file::make_folders(&self.dir)?)
-    }
+/// A plan's line for a list of the active ones; `None` if its run is over. A plan with an unreadable log counts as active:
+/// the command that opens it reports the error.
+fn activity_of(folder: &PlanFolder) -> Option<String> {
+    let lead = LeadLook::at(folder.path());
+    let Ok(loaded) = Store::new(folder.path().to_owned(), folder.id().clone()).load() else {
+        return Some(folder.id().to_string());
+    };
+    let state = loaded.state;
+    let is_over = state.run.is_some() && !state.is_running();
+    (!is_over).then(|| StatusReport::new(&state, lead.presence(&state)).line())
+}
 
-    /// Fails if the nearest existing ancestor is, through a link, outside the repository.
-    fn ancestor_is_inside(&self) -> Result<(), PlanError> {
-        let nearest = self
-            .dir
-            .ancestors()
-            .skip(1)
-            .find_map(|above| platform::real_path(above).ok());
-        match nearest {
-            Some(real) if !real.starts_with(&self.root) => Err(PlanError::Outside {
-                path: self.dir.clone(),
-                target: real,
-            }),
-            _ => Ok(()),
-        }
-    }
+fn is_archived(folder: &PlanFolder) -> HostError {
+    let (id, path) = (folder.id(), folder.path().display());
+    HostError::failed(format_args!("{id} is archived, in {path}"))
+        .with_hint(format_args!("`fp plans restore {id}` brings it back"))
 }
 
 /// Most plans that an error lists.
 const MAX_LISTED: usize = 20;
 
-/// Why a plan was not found, created, read or moved. [`PlanError::hint`] has the remedy.
-#[derive(Debug, thiserror::Error)]
-pub enum PlanError {
-    /// The text given as a plan can't be an id.
-    #[error("no plan has such a name: {0}")]
-    Selector(InvalidId),
-    /// No plan has that id, number or part.
-    #[error("no plan matches {selector:?}{}", others(existing))]
-    NotFound {
-        selector: String,
-        /// In the order of [`Plans::list`].
-        existing: Vec<PlanId>,
-    },
-    #[error("{}", none_active(existing))]
-    NoneActive { existing: Vec<PlanId> },
-    #[error("{} leads out of the repository, to {}", path.display(), target.display())]
-    Outside {
-        /// The folder of all plans.
-        path: PathBuf,
-        target: PathBuf,
-    },
-    /// A file is in the place of the plan's folder.
-    #[error("{} is not a folder", path.display())]
-    NotAFolder { path: PathBuf },
-    #[error("{said}")]
-    Said { said: String, hint: &'static str },
-    /// It is not as it has to be for this; nothing has changed.
-    #[error("{said}")]
-    Refused { said: String, hint: String },
-    #[error(transparent)]
-    File(#[from] FileError),
-    /// Its log can't be read, or another process has its lock.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
 const NAME_ONE: &str =
     "name a plan by its number, its id or a part of its id; `fp plans` lists them";
+const PLAN_FIRST: &str =
+    "plan a goal with `/fp:plan GOAL` in Claude Code, or by hand with `fp new GOAL`";
 
-impl Hint for PlanError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        match self {
-            Self::NotFound { existing, .. } | Self::NoneActive { existing } if existing.is_empty() => {
-                Some("plan a goal with `/fp:plan GOAL` in Claude Code, or by hand with `fp new GOAL`".into())
-            }
-            Self::Selector(_) | Self::NotFound { .. } => Some(NAME_ONE.into()),
-            Self::Said { hint, .. } => Some((*hint).into()),
-            Self::Refused { hint, .. } => Some(hint.into()),
-            Self::NoneActive { .. } => Some(
-                "name a plan by its number, its id or a part of its id; `fp plans --all` lists them".into(),
-            ),
-            Self::Outside { .. } => Some(
-                "put a real folder in the link's place, or set `plansDir` to one inside the repository"
-                    .into(),
-            ),
-            Self::NotAFolder { .. } => Some("move the file out of the way".into()),
-            Self::File(error) => error.hint(),
-            Self::Store(error) => error.hint(),
-        }
-    }
-
-    fn ends(&self) -> Exit {
-        if matches!(self, Self::Refused { .. }) {
-            Exit::Findings
-        } else {
-            Exit::Failed
-        }
-    }
+/// The error for text that can't be the id of a plan.
+fn no_id(invalid: InvalidId) -> HostError {
+    HostError::failed(format_args!("no plan has such a name: {invalid}")).with_hint(NAME_ONE)
 }
 
-fn none_active(existing: &[PlanId]) -> String {
-    match existing {
-        [] => "nothing is planned here yet".into(),
-        _ => format!("no plan was named and none is active{}", others(existing)),
-    }
+/// No plan has that id, number or part; those are the plans, in the order of [`Plans::list`].
+fn not_found(selector: &str, existing: &[PlanId]) -> HostError {
+    let hint = match existing {
+        [] => PLAN_FIRST,
+        _ => NAME_ONE,
+    };
+    HostError::failed(format_args!(
+        "no plan matches {selector:?}{}",
+        others(existing)
+    ))
+    .with_hint(hint)
+    .with_kind(HostErrorKind::NoPlan)
+}
+
+/// No plan was named, and of those that exist none is active.
+fn none_active(existing: &[PlanId]) -> HostError {
+    let error = match existing {
+        [] => HostError::failed("nothing is planned here yet").with_hint(PLAN_FIRST),
+        _ => {
+            let said = format!("no plan was named and none is active{}", others(existing));
+            let hint = "name a plan by its number, its id or a part of its id; `fp plans --all` lists them";
+            HostError::failed(said).with_hint(hint)
+        }
+    };
+    error.with_kind(HostErrorKind::NoneActive)
+}
+
+/// The folder of all plans leads out of the repository, to `target`.
+fn leads_out(dir: &Path, target: &Path) -> HostError {
+    let (dir, target) = (dir.display(), target.display());
+    HostError::failed(format_args!(
+        "{dir} leads out of the repository, to {target}"
+    ))
+    .with_hint(
+        "put a real folder in the link's place, or set `plansDir` to one inside the repository",
+    )
+}
+
+fn not_a_folder(path: &Path) -> HostError {
+    HostError::failed(format_args!("{} is not a folder", path.display()))
+        .with_hint("move the file out of the way")
 }
 
 fn others(existing: &[PlanId]) -> String {
-    if existing.is_empty() {
-        return ": there is no plan yet".into();
+    match existing {
+        [] => ": there is no plan yet".to_owned(),
+        _ => format!(
+            "; there are:{}",
+            listed(&(1..).zip(existing).collect::<Vec<_>>())
+        ),
     }
-    let numbered: Vec<_> = existing
-        .iter()
-        .cloned()
-        .enumerate()
-        .map(|(i, id)| (i + 1, id))
-        .collect();
-    format!("; there are:{}", Listed(&numbered))
 }
 
 /// Lists plans by number, one a line; at most [`MAX_LISTED`], with a count of the rest.
-struct Listed<'a, T>(&'a [(usize, T)]);
-
-impl<T: fmt::Display> fmt::Display for Listed<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Keeps the newest: the user most likely means one of those.
-        let left_out = self.0.len().saturating_sub(MAX_LISTED);
-        if left_out > 0 {
-            write!(f, "\n  … {left_out} older ones")?;
-        }
-        for (number, plan) in &self.0[left_out..] {
-            write!(f, "\n{number:>3}  {plan}")?;
-        }
-        Ok(())
+fn listed(plans: &[(usize, impl Display)]) -> String {
+    // Keeps the newest: the user most likely means one of those.
+    let left_out = plans.len().saturating_sub(MAX_LISTED);
+    let mut text = match left_out {
+        0 => String::new(),
+        _ => format!("\n  … {left_out} older ones"),
+    };
+    for (number, plan) in &plans[left_out..] {
+        text += &format!("\n{number:>3}  {plan}");
     }
+    text
 }
 
 /// Most digits of a plan's number. With more it is a part of a date.
@@ -412,38 +378,25 @@ const MAX_NUMBER: usize = 3;
 
 /// The id of `existing` that `selector` names: a number from 1, or a part of exactly one id. A number is never a part: each
 /// id has digits.
-fn select(selector: &str, existing: Vec<PlanId>) -> Result<PlanId, PlanError> {
-    if let Some(number) = selector
-        .parse::<usize>()
-        .ok()
-        .filter(|_| selector.len() <= MAX_NUMBER)
-    {
-        let known = number
-            .checked_sub(1)
-            .and_then(|index| existing.get(index).cloned());
-        return known.ok_or(PlanError::NotFound {
-            selector: selector.into(),
-            existing,
-        });
-    }
+fn select_id(selector: &str, existing: Vec<PlanId>) -> HostResult<PlanId> {
     let part = selector.to_ascii_lowercase();
-    let mut matching: Vec<(usize, PlanId)> = (1..)
-        .zip(&existing)
-        .filter(|(_, id)| id.as_str().to_ascii_lowercase().contains(&part))
-        .map(|(number, id)| (number, id.clone()))
-        .collect();
+    let numbered = (1..).zip(&existing);
+    let mut matching: Vec<(usize, PlanId)> = match selector.parse::<usize>() {
+        Ok(number) if selector.len() <= MAX_NUMBER => numbered
+            .filter(|(known, _)| *known == number)
+            .map(|(number, id)| (number, id.clone()))
+            .collect(),
+        _ => numbered
+            .filter(|(_, id)| id.as_str().to_ascii_lowercase().contains(&part))
+            .map(|(number, id)| (number, id.clone()))
+            .collect(),
+    };
     match matching.len() {
-        0 => Err(PlanError::NotFound {
-            selector: selector.into(),
-            existing,
-        }),
+        0 => Err(not_found(selector, &existing)),
         1 => Ok(matching.remove(0).1),
         count => {
-            let said = format!("{selector:?} matches {count} plans:{}", Listed(&matching));
-            Err(PlanError::Said {
-                said,
-                hint: NAME_ONE,
-            })
+            let said = format!("{selector:?} matches {count} plans:{}", listed(&matching));
+            Err(HostError::failed(said).with_hint(NAME_ONE))
         }
     }
 }

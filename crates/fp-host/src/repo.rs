@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use fp_plan::settings::Settings;
 
-use crate::file::{self, FileError};
+use crate::error::{HostError, HostResult};
+use crate::file;
 use crate::platform;
 
 /// The folder for configuration, specs and plans.
@@ -92,11 +93,11 @@ impl Repo {
 
     /// Creates the folder `path`, with `/` between its parts, if it doesn't exist. Fails if a link on the way
     /// leads out of the repository.
-    pub fn make_folder(&self, path: &str) -> Result<PathBuf, FileError> {
+    pub fn make_folder(&self, path: &str) -> HostResult<PathBuf> {
         let mut folder = self.root.clone();
         for part in path.split('/') {
             folder.push(part);
-            let failed = FileError::writing(&folder);
+            let failed = HostError::writing(&folder);
             match fs::create_dir(&folder) {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                     return Err(failed(error));
@@ -107,7 +108,7 @@ impl Repo {
                 .map_err(failed)?
                 .starts_with(&self.root)
             {
-                return Err(FileError::Link { path: folder });
+                return Err(HostError::link(&folder));
             }
         }
         Ok(folder)

@@ -10,14 +10,12 @@ pub(crate) mod reader;
 mod shared;
 mod snapshot;
 
-use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
-use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::PlanId;
 use fp_run::run::State;
 use fp_run::run::event::{Entry, Event, LOG_VERSION, SHARED_LOG_VERSION};
@@ -26,18 +24,15 @@ use jiff::Timestamp;
 use self::chain::Chain;
 pub use self::chain::log_of_user;
 pub(crate) use self::reader::line_version;
-pub use self::reader::{
-    ExaminedLedger, ExaminedLog, ExaminedSnapshot, LogLine, LogReader, Past, Portion,
-};
+pub use self::reader::{ExaminedLog, LogLine, LogReader, Past, Portion};
 use self::reader::{line_entry, whole_lines};
 pub use self::shared::Synced;
 use self::shared::Waiting;
 pub(crate) use self::snapshot::LogMark;
 
-use crate::file::{self, FileError};
-use crate::fleet::FleetError;
+use crate::error::{HostError, HostErrorKind, HostResult};
 use crate::platform;
-use crate::trust::{self, MachineKey, TrustError};
+use crate::trust::{self, MachineKey, foreign_entry};
 
 pub const LOG: &str = "events.jsonl";
 pub const SNAPSHOT: &str = "execution-state.json";
@@ -48,88 +43,6 @@ const MADE_FROM_LOG: [&str; 3] = [SNAPSHOT, "notepad.md", "evidence"];
 
 /// Size limit of the log and of the snapshot, in bytes: some 100,000 entries.
 const LEDGER_CAP: u64 = 64 * 1024 * 1024;
-
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    #[error("{} can't be used: {}", path.display(), file::reason(source))]
-    Io { path: PathBuf, source: io::Error },
-    /// A link, a folder, a pipe or something far too large is in the place of a file of the ledger.
-    #[error(transparent)]
-    Foreign(FileError),
-    #[error("{}:{line}: not an entry of this log: {detail}", path.display())]
-    Line {
-        path: PathBuf,
-        /// From 1.
-        line: usize,
-        detail: String,
-    },
-    #[error("{}:{line}: written by a newer fp (log version {version}, this fp reads {SHARED_LOG_VERSION})", path.display())]
-    Newer {
-        path: PathBuf,
-        /// From 1.
-        line: usize,
-        /// The line's version.
-        version: u32,
-    },
-    /// Another process holds the lock.
-    #[error("{} is held{} and was not given back within {seconds} s", path.display(), holder.as_ref().map(|h| format!(" by process {h}")).unwrap_or_default())]
-    Locked {
-        path: PathBuf,
-        /// The holder's process id, if the file has one.
-        holder: Option<String>,
-        /// The time waited.
-        seconds: u64,
-    },
-    /// The plan is shared, and what other machines have to agree to did not happen.
-    #[error(transparent)]
-    Fleet(#[from] FleetError),
-    /// This machine's key, or the user's trust store, can't be used.
-    #[error(transparent)]
-    Trust(#[from] TrustError),
-}
-
-impl Hint for StoreError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        Some(match self {
-            Self::Io { source, .. } => {
-                file::advice(source).unwrap_or("check that the folder exists and may be written to").into()
-            }
-            Self::Fleet(error) => return error.hint(),
-            Self::Trust(error) => return error.hint(),
-            Self::Foreign(_) => {
-                "move what is in its place out of the way, and put the file back if you have it".into()
-            }
-            Self::Line { path, line, .. } => format!(
-                "mend or remove line {line} of {}: every line is one JSON object, numbered by `seq`",
-                path.display()
-            )
-            .into(),
-            Self::Newer { .. } => "update fp: `fp --version` says what this one is".into(),
-            Self::Locked { .. } => {
-                "wait for the other command to end, or end it; a lock dies with its process".into()
-            }
-        })
-    }
-
-    fn ends(&self) -> Exit {
-        match self {
-            Self::Fleet(error) => error.ends(),
-            Self::Trust(error) => error.ends(),
-            Self::Io { .. }
-            | Self::Foreign(_)
-            | Self::Line { .. }
-            | Self::Newer { .. }
-            | Self::Locked { .. } => Exit::Failed,
-        }
-    }
-}
-
-pub(crate) fn io_error(path: &Path) -> impl FnOnce(io::Error) -> StoreError + '_ {
-    move |source| StoreError::Io {
-        path: path.to_owned(),
-        source,
-    }
-}
 
 /// The ledger of one plan. Reading needs no lock; [`Store::lock`] gives the right to append.
 #[derive(Debug)]
@@ -161,8 +74,7 @@ pub struct Loaded {
 
 impl Loaded {
     /// The state of an intact log that has, or is about to get, a snapshot.
-    const fn in_order(state: Arc<State>, mark: LogMark, code: String) -> Self {
-        let waiting = Waiting::NONE;
+    fn in_order(state: Arc<State>, mark: LogMark, code: String) -> Self {
         Self {
             state,
             notices: Vec::new(),
@@ -171,7 +83,7 @@ impl Loaded {
             whole: mark.bytes,
             unended: false,
             replayed: false,
-            waiting,
+            waiting: Waiting::default(),
         }
     }
 }
@@ -190,24 +102,26 @@ impl Store {
         &self.folder
     }
 
-    fn log(&self) -> PathBuf {
+    fn log_file(&self) -> PathBuf {
         self.folder.join(LOG)
     }
 
+    fn snapshot_file(&self) -> PathBuf {
+        self.folder.join(SNAPSHOT)
+    }
+
     /// The current state of the log. Fails if the log can't be read or a line is no entry.
-    pub fn load(&self) -> Result<Loaded, StoreError> {
-        let path = self.log();
-        let log = open(&path, OpenOptions::new().read(true))?;
+    pub fn load(&self) -> HostResult<Loaded> {
+        let log = open_marked(&self.log_file())?;
         let mark = log
             .as_ref()
-            .map_or(Ok(LogMark::default()), LogMark::of)
-            .map_err(io_error(&path))?;
+            .map_or_else(LogMark::default, |(_, mark)| *mark);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let is_current = |loaded: &&Loaded| loaded.mark == mark && self.waits_still(loaded);
         if let Some(loaded) = known.as_ref().filter(is_current) {
             return Ok(loaded.clone());
         }
-        let mut loaded = self.read(&path, log, mark)?;
+        let mut loaded = self.read_log(log)?;
         if loaded.state.machine.is_some() {
             self.add_waiting(&mut loaded)?;
         }
@@ -218,72 +132,78 @@ impl Store {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = loaded;
     }
 
-    /// Takes the state from the snapshot if it matches `mark`, else replays the log.
-    fn read(&self, path: &Path, log: Option<File>, mark: LogMark) -> Result<Loaded, StoreError> {
+    /// Takes the state from the snapshot if it matches `log`, else replays that.
+    fn read_log(&self, log: Option<(File, LogMark)>) -> HostResult<Loaded> {
         let key = readable_key();
-        let snapshot = self.folder.join(SNAPSHOT);
-        let written = match snapshot::stored(&snapshot, &self.plan_id, key.as_ref()) {
-            Some((taken_at, code, state)) if taken_at == mark && log.is_some() => {
+        let stored = snapshot::stored(&self.snapshot_file(), &self.plan_id, key.as_ref());
+        let written = stored.as_ref().map_or(0, |(_, _, state)| state.seq);
+        let path = self.log_file();
+        let replayed = log.is_some();
+        let (text, mark) = match (log, stored) {
+            (Some((_, mark)), Some((of, code, state))) if of == mark => {
                 return Ok(Loaded::in_order(Arc::new(state), mark, code));
             }
-            Some((_, _, state)) => state.seq,
-            None => 0,
+            (Some((file, mark)), _) => (read_all(file, &path)?, mark),
+            (None, _) => (Vec::new(), LogMark::default()),
         };
-        let replayed = log.is_some();
-        let mut text = Vec::new();
-        if let Some(mut log) = log {
-            log.read_to_end(&mut text).map_err(io_error(path))?;
-        }
-        let Replayed { state, whole, code } = self.replay(&text, key.as_ref())?;
+        let Replayed {
+            state, whole, code, ..
+        } = self.replay(&text, key.as_ref()).checked()?;
         let mut notices = Vec::new();
         if whole < text.len() {
-            notices.push(torn_off(path, (text.len() - whole) as u64));
+            notices.push(torn_off(&path, text.len() - whole));
         }
         if state.seq < written {
-            notices.push(cut_back(path, state.seq, written));
+            notices.push(cut_back(&path, state.seq, written));
         }
-        let unended = text[..whole].last().is_some_and(|last| *last != b'\n');
         Ok(Loaded {
-            state: Arc::new(state),
             notices,
-            mark,
-            code,
             whole: whole as u64,
-            unended,
+            unended: text[..whole].last().is_some_and(|last| *last != b'\n'),
             replayed,
-            waiting: Waiting::NONE,
+            ..Loaded::in_order(Arc::new(state), mark, code)
         })
     }
 
-    /// Folds the log in `text`.
-    fn replay(&self, text: &[u8], key: Option<&MachineKey>) -> Result<Replayed, StoreError> {
-        let path = self.log();
-        let mut state = self.empty_state();
+    /// Folds the log in `text`, up to the first line that is no entry.
+    fn replay(&self, text: &[u8], key: Option<&MachineKey>) -> Replayed {
+        let path = self.log_file();
         let mut chain = Chain::new(key, &self.plan_id, "");
-        let whole = whole_lines(text);
-        for (i, line) in text[..whole].split(|b| *b == b'\n').enumerate() {
-            let Some(entry) = line_entry(&path, i + 1, line, state.seq + 1)? else {
-                continue;
-            };
-            let is_own = chain.read(line);
-            state.apply_line(&entry, &chain.last, is_own);
+        let mut replayed = Replayed {
+            state: self.empty_state(),
+            entries: Vec::new(),
+            whole: whole_lines(text),
+            code: String::new(),
+            fault: None,
+        };
+        let state = &mut replayed.state;
+        for (line, number) in text[..replayed.whole].split(|b| *b == b'\n').zip(1..) {
+            match line_entry(&path, number, line, state.seq + 1) {
+                Ok(None) => {}
+                Ok(Some(entry)) => {
+                    let is_own = chain.read(line);
+                    state.apply_line(&entry, &chain.last, is_own);
+                    replayed.entries.push(entry);
+                }
+                Err(fault) => {
+                    replayed.fault = Some(fault);
+                    break;
+                }
+            }
         }
-        Ok(Replayed {
-            state,
-            whole,
-            code: chain.last,
-        })
+        replayed.code = chain.last;
+        replayed
     }
 
     /// The key to write with, which is made if there is none.
-    fn key_to_write(&self) -> Result<MachineKey, StoreError> {
-        let folder = key_folder().ok_or(TrustError::NoFolder)?;
+    fn key_to_write(&self) -> HostResult<MachineKey> {
+        let folder = key_folder()?;
         if let Some(key) = MachineKey::read(&folder)? {
             return Ok(key);
         }
         // What was read without one counts as nobody's.
         self.remember(None);
-        Ok(MachineKey::make(&folder)?)
+        MachineKey::make(&folder)
     }
 
     /// The state of an empty log, as this machine sees it.
@@ -301,13 +221,12 @@ impl Store {
 
     /// Takes the lock for appending; waits up to `patience` for another process. The lock is released when
     /// the result is dropped or the process ends, however that happens.
-    pub fn lock(&self, patience: Duration) -> Result<Ledger<'_>, StoreError> {
+    pub fn lock(&self, patience: Duration) -> HostResult<Ledger<'_>> {
         let lock = acquire(&self.folder.join(LOCK), patience)?;
         let key = self.key_to_write()?;
         let mut loaded = self.load()?;
         if loaded.unended || loaded.whole < loaded.mark.bytes {
-            let path = self.log();
-            loaded.mark = mend(&path, loaded.whole, loaded.unended)?;
+            loaded.mark = mend(&self.log_file(), loaded.whole, loaded.unended)?;
         }
         // The last writer was killed before it could write one.
         let snapshot_due = loaded.replayed;
@@ -324,35 +243,43 @@ impl Store {
 
 /// Opens a file of the ledger; `None` if it doesn't exist and isn't to be created. Refuses links, since
 /// writes would go where they lead, pipes, since opening one waits, and what is too large to be read at once.
-pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<Option<File>, StoreError> {
-    match fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() => {
-            return Err(StoreError::Foreign(FileError::Link {
-                path: path.to_owned(),
-            }));
-        }
-        Ok(found) if !found.is_file() => {
-            return Err(StoreError::Foreign(FileError::NotAFile {
-                path: path.to_owned(),
-            }));
-        }
-        Ok(found) if found.len() > LEDGER_CAP => {
-            return Err(StoreError::Foreign(FileError::TooLarge {
-                path: path.to_owned(),
-                cap: LEDGER_CAP,
-            }));
-        }
-        _ => {}
+pub(crate) fn open(path: &Path, options: &OpenOptions) -> HostResult<Option<File>> {
+    let unfit = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => Some(HostError::link(path)),
+        Ok(found) if !found.is_file() => Some(HostError::not_a_file(path)),
+        Ok(found) if found.len() > LEDGER_CAP => Some(HostError::too_large(path, LEDGER_CAP)),
+        _ => None,
+    };
+    if let Some(unfit) = unfit {
+        return Err(unfit.with_hint(
+            "move what is in its place out of the way, and put the file back if you have it",
+        ));
     }
     match options.open(path) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(io_error(path)(error)),
+        Err(error) => Err(HostError::using(path)(error)),
     }
 }
 
+/// A file of the ledger, open for reading, with its length and time; `None` if there is none.
+fn open_marked(path: &Path) -> HostResult<Option<(File, LogMark)>> {
+    let Some(file) = open(path, OpenOptions::new().read(true))? else {
+        return Ok(None);
+    };
+    let mark = LogMark::of(&file).map_err(HostError::using(path))?;
+    Ok(Some((file, mark)))
+}
+
+fn read_all(mut file: File, path: &Path) -> HostResult<Vec<u8>> {
+    let mut text = Vec::new();
+    file.read_to_end(&mut text)
+        .map_err(HostError::using(path))?;
+    Ok(text)
+}
+
 /// Cuts a torn line off after the first `whole` bytes of a log, and adds the missing newline if `unended`.
-pub(crate) fn mend(path: &Path, whole: u64, unended: bool) -> Result<LogMark, StoreError> {
+pub(crate) fn mend(path: &Path, whole: u64, unended: bool) -> HostResult<LogMark> {
     let mended = || {
         let mut log = OpenOptions::new().write(true).open(path)?;
         log.set_len(whole)?;
@@ -363,22 +290,22 @@ pub(crate) fn mend(path: &Path, whole: u64, unended: bool) -> Result<LogMark, St
         log.sync_all()?;
         LogMark::of(&log)
     };
-    mended().map_err(io_error(path))
+    mended().map_err(HostError::using(path))
 }
 
 /// Appends `lines` to a log of `before` bytes. On success they are on the disk; on failure the log is as it
 /// was.
-pub(crate) fn append_at(path: &Path, before: u64, lines: &[u8]) -> Result<LogMark, StoreError> {
+pub(crate) fn append_at(path: &Path, before: u64, lines: &[u8]) -> HostResult<LogMark> {
     let mut log = OpenOptions::new()
         .create(true)
         .write(true)
         .truncate(false)
         .open(path)
-        .map_err(io_error(path))?;
+        .map_err(HostError::using(path))?;
     if before == 0 {
         // A new file survives a power cut only once its folder is synced.
         let folder = path.parent().unwrap_or(path);
-        platform::sync_folder(folder).map_err(io_error(folder))?;
+        platform::sync_folder(folder).map_err(HostError::using(folder))?;
     }
     let written = log
         .seek(SeekFrom::Start(before))
@@ -387,14 +314,14 @@ pub(crate) fn append_at(path: &Path, before: u64, lines: &[u8]) -> Result<LogMar
     if let Err(e) = written {
         // If this fails too, it leaves a torn line, which the next open drops.
         drop(log.set_len(before));
-        return Err(io_error(path)(e));
+        return Err(HostError::using(path)(e));
     }
-    LogMark::of(&log).map_err(io_error(path))
+    LogMark::of(&log).map_err(HostError::using(path))
 }
 
 /// Takes an advisory lock on `path`, creating the file if needed; waits up to `patience`, then fails with
 /// [`StoreError::Locked`]. The lock is released when the file is dropped or the process ends.
-pub fn acquire(path: &Path, patience: Duration) -> Result<File, StoreError> {
+pub fn acquire(path: &Path, patience: Duration) -> HostResult<File> {
     let file = open(
         path,
         OpenOptions::new()
@@ -403,10 +330,10 @@ pub fn acquire(path: &Path, patience: Duration) -> Result<File, StoreError> {
             .create(true)
             .truncate(false),
     )?;
-    let file = file.ok_or_else(|| io_error(path)(io::ErrorKind::NotFound.into()))?;
+    let file = file.ok_or_else(|| HostError::using(path)(io::ErrorKind::NotFound.into()))?;
     let mut file = match file.try_lock() {
         Ok(()) => file,
-        Err(TryLockError::Error(e)) => return Err(io_error(path)(e)),
+        Err(TryLockError::Error(e)) => return Err(HostError::using(path)(e)),
         Err(TryLockError::WouldBlock) => wait_for(file, path, patience)?,
     };
     let id = std::process::id().to_string();
@@ -417,7 +344,7 @@ pub fn acquire(path: &Path, patience: Duration) -> Result<File, StoreError> {
 
 /// Waits in the system's queue, which is fair: a process that polls can be overtaken forever. The queue knows
 /// no time limit, so a thread stands in it; after a timeout that thread lasts as long as the process.
-fn wait_for(file: File, path: &Path, patience: Duration) -> Result<File, StoreError> {
+fn wait_for(file: File, path: &Path, patience: Duration) -> HostResult<File> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         let locked = file.lock().map(|()| file);
@@ -425,23 +352,31 @@ fn wait_for(file: File, path: &Path, patience: Duration) -> Result<File, StoreEr
         drop(sender.send(locked));
     });
     match receiver.recv_timeout(patience) {
-        Ok(locked) => locked.map_err(io_error(path)),
+        Ok(locked) => locked.map_err(HostError::using(path)),
         Err(_) => {
             let holder = fs::read_to_string(path)
                 .unwrap_or_default()
                 .trim()
                 .to_owned();
             let holder = Some(holder).filter(|h| !h.is_empty() && h.len() < 20);
-            Err(StoreError::Locked {
-                path: path.to_owned(),
-                holder,
-                seconds: patience.as_secs(),
-            })
+            Err(held_by(path, holder, patience))
         }
     }
 }
 
-pub(crate) fn torn_off(path: &Path, bytes: u64) -> String {
+fn held_by(path: &Path, holder: Option<String>, patience: Duration) -> HostError {
+    let by = holder
+        .as_ref()
+        .map_or_else(String::new, |id| format!(" by process {id}"));
+    let (path, seconds) = (path.display(), patience.as_secs());
+    HostError::failed(format_args!(
+        "{path} is held{by} and was not given back within {seconds} s"
+    ))
+    .with_hint("wait for the other command to end, or end it; a lock dies with its process")
+    .with_kind(HostErrorKind::Locked(holder))
+}
+
+fn torn_off(path: &Path, bytes: usize) -> String {
     format!(
         "{}: the last line was torn off while it was written ({bytes} bytes): dropped",
         path.display()
@@ -457,26 +392,40 @@ fn cut_back(path: &Path, seq: u64, written: u64) -> String {
 }
 
 /// The folder of this machine's key.
-fn key_folder() -> Option<PathBuf> {
+fn key_folder() -> HostResult<PathBuf> {
     match cfg!(test) {
         // The user's own stays as it is.
-        true => Some(std::env::temp_dir().join("fp-host-tests")),
+        true => Ok(std::env::temp_dir().join("fp-host-tests")),
         false => trust::trust_folder(&trust::process_variable),
     }
 }
 
 /// This machine's key. One that can't be used is told where something has to be this machine's.
 fn readable_key() -> Option<MachineKey> {
-    MachineKey::read(&key_folder()?).ok().flatten()
+    MachineKey::read(&key_folder().ok()?).ok().flatten()
 }
 
 /// A log that was folded.
 struct Replayed {
     state: State,
+    /// Oldest first.
+    entries: Vec<Entry>,
     /// Length of its whole lines in bytes.
     whole: usize,
     /// The code of the last line.
     code: String,
+    /// The fault of the first line that is no entry. Nothing behind it is read.
+    fault: Option<HostError>,
+}
+
+impl Replayed {
+    /// Fails if a line is no entry.
+    fn checked(self) -> HostResult<Self> {
+        match self.fault {
+            Some(fault) => Err(fault),
+            None => Ok(self),
+        }
+    }
 }
 
 /// A locked ledger; events can be appended as long as it lives.
@@ -497,7 +446,7 @@ impl Drop for Ledger<'_> {
     fn drop(&mut self) {
         if self.snapshot_due {
             snapshot::write(
-                &self.store.folder.join(SNAPSHOT),
+                &self.store.snapshot_file(),
                 &self.key,
                 self.loaded.mark,
                 &self.loaded.code,
@@ -528,24 +477,24 @@ impl Ledger<'_> {
     ///
     /// # Errors
     /// The plan is shared, so that its log is the remote's, or the disk refuses.
-    pub fn begin_anew(&mut self) -> Result<Option<PathBuf>, StoreError> {
-        let Some(foreign) = TrustError::of_foreign_entry(&self.loaded.state) else {
+    pub fn begin_anew(&mut self) -> HostResult<Option<PathBuf>> {
+        let Some(foreign) = foreign_entry(&self.loaded.state) else {
             return Ok(None);
         };
         if self.loaded.state.is_shared() {
-            return Err(foreign.into());
+            return Err(foreign);
         }
         let folder = &self.store.folder;
         let is_free = |kept: &PathBuf| fs::symlink_metadata(kept).is_err();
         let mut names = (1..=u32::MAX).map(|number| folder.join(format!("{FOREIGN}-{number}")));
         let kept = names.find(is_free).expect("nobody has so many folders");
-        fs::create_dir(&kept).map_err(io_error(&kept))?;
+        fs::create_dir(&kept).map_err(HostError::using(&kept))?;
         // The log is the last: a kill before leaves one that is as foreign as it was.
         for name in MADE_FROM_LOG.into_iter().chain([LOG]) {
             let from = folder.join(name);
             match fs::rename(&from, kept.join(name)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(io_error(&from)(error));
+                    return Err(HostError::using(&from)(error));
                 }
                 _ => {}
             }
@@ -558,11 +507,11 @@ impl Ledger<'_> {
     /// The state that appending `events` would give.
     pub fn after(&self, events: &[Event], now: Timestamp) -> State {
         let mut state = State::clone(&self.loaded.state);
-        state.apply(&self.entry(events.to_vec(), now));
+        state.apply(&self.next_entry(events.to_vec(), now));
         state
     }
 
-    fn entry(&self, events: Vec<Event>, now: Timestamp) -> Entry {
+    fn next_entry(&self, events: Vec<Event>, now: Timestamp) -> Entry {
         let state = &self.loaded.state;
         let at = state.last_at.map_or(now, |last| last.max(now));
         let clock = Some(now).filter(|now| *now < at);
@@ -579,33 +528,50 @@ impl Ledger<'_> {
 
     /// Appends `events`, all or none. On success they are on the disk; on failure the log is as it was. Without events it
     /// writes only the clock's time, and only where the log is ahead of it.
-    pub fn append(&mut self, events: Vec<Event>, now: Timestamp) -> Result<(), StoreError> {
+    pub fn append(&mut self, events: Vec<Event>, now: Timestamp) -> HostResult<()> {
         if events.is_empty() && !self.loaded.state.is_ahead_of(now) {
             return Ok(());
         }
         if self.loaded.state.is_shared() {
             return self.append_shared(events, now);
         }
-        let entry = self.entry(events, now);
-        let line = serde_json::to_vec(&entry).map_err(|e| io_error(&self.store.log())(e.into()))?;
-        let mut chain = Chain::new(Some(&self.key), &self.store.plan_id, &self.loaded.code);
-        let line = chain.write(&line);
-        self.loaded.mark = append_at(&self.store.log(), self.loaded.mark.bytes, &line)?;
-        self.loaded.code = chain.last;
+        let entry = self.next_entry(events, now);
+        let mut chain = self.chain();
+        let line = chain.write(&line_of(&entry)?);
+        let code = chain.last;
+        self.loaded.mark = append_at(&self.store.log_file(), self.loaded.mark.bytes, &line)?;
+        self.loaded.code = code;
         // Drops the remembered state, which is outdated and would make `make_mut` copy.
         self.store.remember(None);
-        Arc::make_mut(&mut self.loaded.state).apply_line(&entry, &self.loaded.code, true);
-        self.snapshot_due = true;
         let Loaded {
             state, mark, code, ..
-        } = &self.loaded;
-        self.store.remember(Some(Loaded::in_order(
-            Arc::clone(state),
-            *mark,
-            code.clone(),
-        )));
+        } = &mut self.loaded;
+        Arc::make_mut(state).apply_line(&entry, code, true);
+        self.snapshot_due = true;
+        let loaded = Loaded::in_order(Arc::clone(state), *mark, code.clone());
+        self.store.remember(Some(loaded));
         Ok(())
     }
+
+    /// The chain of the log, at its end.
+    fn chain(&self) -> Chain<'_> {
+        Chain::new(Some(&self.key), &self.store.plan_id, &self.loaded.code)
+    }
+}
+
+/// `entry` as a line of a log.
+fn line_of(entry: &Entry) -> HostResult<Vec<u8>> {
+    let failed = |error: serde_json::Error| HostError::using("an entry".as_ref())(error.into());
+    let mut line = match entry.by {
+        Some(_) => serde_json::to_vec(&Entry {
+            schema_version: SHARED_LOG_VERSION,
+            ..entry.clone()
+        }),
+        None => serde_json::to_vec(entry),
+    }
+    .map_err(failed)?;
+    line.push(b'\n');
+    Ok(line)
 }
 
 #[cfg(test)]

@@ -3,13 +3,11 @@
 //!
 //! One line of JSON for each consent, only ever appended. The file belongs to the user alone.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::PlanId;
 use fp_run::run::consent::AgreedContent;
 use fp_run::run::{State, approval};
@@ -19,8 +17,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::claude::hook::was_scheduled;
 use crate::config::Environment;
-use crate::file::{self, FileError};
-use crate::git::{Git, GitError};
+use crate::error::{HostError, HostResult};
+use crate::file;
+use crate::git::Git;
 use crate::platform::{self, FOLDER_VARIABLES, UserFolder, make_private_folder, private_file};
 use crate::process::{self, Limits};
 use crate::repo::Repo;
@@ -96,22 +95,24 @@ impl Consent {
         }
     }
 
-    /// True if this is enough where `wanted` is asked for.
+    /// True if this is enough where `wanted` is asked for. One that names no code of an entry takes any.
     fn covers(&self, wanted: &Self) -> bool {
         match (self, wanted) {
             (
-                Self::Plan { plan, tree, code },
+                Self::Plan { plan, tree, .. },
                 Self::Plan {
-                    plan: wanted_plan,
+                    plan: wanted,
                     tree: wanted_tree,
-                    code: wanted_code,
+                    code: None,
                 },
-            ) => {
-                let is_same_log = wanted_code.is_none() || code == wanted_code;
-                plan == wanted_plan && tree == wanted_tree && is_same_log
-            }
+            ) => plan == wanted && tree == wanted_tree,
             _ => self == wanted,
         }
+    }
+
+    /// True for an approval of `wanted`.
+    fn approves_plan(&self, wanted: &PlanId) -> bool {
+        matches!(self, Self::Plan { plan, .. } if plan == wanted)
     }
 }
 
@@ -130,14 +131,13 @@ pub fn consent_of(state: &State) -> Consent {
 /// What has to be agreed to for `state` to go on. The log of a shared plan is the remote's, and another machine may approve
 /// the same once more.
 fn consent_needed(state: &State) -> Consent {
-    match consent_of(state) {
-        Consent::Plan { plan, tree, .. } if state.is_shared() => Consent::Plan {
-            plan,
-            tree,
-            code: None,
-        },
-        consent => consent,
+    let mut needed = consent_of(state);
+    if let Consent::Plan { code, .. } = &mut needed
+        && state.is_shared()
+    {
+        *code = None;
     }
+    needed
 }
 
 /// Proof that the user of this machine agreed to what a state has as approved, and that its commands may run.
@@ -176,94 +176,30 @@ struct TrustLine {
     consent: Consent,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum TrustError {
-    #[error("there is no folder for your approvals")]
-    NoFolder,
-    #[error(transparent)]
-    File(#[from] FileError),
-    #[error(transparent)]
-    Git(#[from] GitError),
-    #[error("{} can be changed by other users", path.display())]
-    Exposed { path: PathBuf },
-    #[error("somebody else may know {}, the key by which fp recognises its own entries", path.display())]
-    KnownKey { path: PathBuf },
-    #[error("{} is no key of fp", path.display())]
-    NoKey { path: PathBuf },
-    #[error(
-        "{0} was approved elsewhere: by somebody else, on another machine or in another folder"
-    )]
-    Elsewhere(PlanId),
-    #[error("the log of {0} is not the one that you approved last")]
-    OtherLog(PlanId),
-    /// The log has an entry that came by a pull, a merge or an editor.
-    #[error("entry {seq} in the log of {plan} was not written by fp on this machine")]
-    ForeignEntry { plan: PlanId, seq: u64 },
+/// The error for what needs a log that this machine wrote alone, about the log of `state`; `None` for such a log.
+pub(crate) fn foreign_entry(state: &State) -> Option<HostError> {
+    let (seq, plan) = (state.foreign?, &state.plan_id);
+    let said = format!("entry {seq} in the log of {plan} was not written by fp on this machine");
+    Some(HostError::refused(said).with_hint(format_args!(
+        "put its events.jsonl back as it was, or run `fp approve {plan}`, which keeps that log aside and \
+         begins a new one with the tree alone; of a shared plan, `fp fleet --leave` and `fp join` take it anew"
+    )))
 }
 
-impl TrustError {
-    /// The error for what needs a log that this machine wrote alone, about the log of `state`; `None` for such a log.
-    pub(crate) fn of_foreign_entry(state: &State) -> Option<Self> {
-        Some(Self::ForeignEntry {
-            plan: state.plan_id.clone(),
-            seq: state.foreign?,
-        })
-    }
+fn other_log(plan: &PlanId) -> HostError {
+    HostError::refused(format_args!("the log of {plan} is not the one that you approved last"))
+        .with_hint(format_args!(
+            "put its events.jsonl back if you have it, or look at it with `fp show {plan}`, then run `fp approve {plan}`"
+        ))
 }
 
-impl Hint for TrustError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        match self {
-            Self::NoFolder => Some(
-                format!("set {FOLDER_VARIABLES}, or XDG_STATE_HOME to a folder of yours").into(),
-            ),
-            Self::File(error) => error.hint(),
-            Self::Git(error) => error.hint(),
-            Self::Exposed { path } => Some(
-                format!(
-                    "look at what is in it, then remove that right: chmod go-w {}",
-                    path.display()
-                )
-                .into(),
-            ),
-            Self::KnownKey { path } | Self::NoKey { path } => Some(
-                format!(
-                    "remove it: fp makes another one, and `fp approve PLAN` begins the log of a plan anew: rm {}",
-                    path.display()
-                )
-                .into(),
-            ),
-            Self::Elsewhere(plan) => Some(
-                format!("look at it with `fp show {plan}`, then run `fp approve {plan}`").into(),
-            ),
-            Self::OtherLog(plan) => Some(
-                format!(
-                    "put its events.jsonl back if you have it, or look at it with `fp show {plan}`, then run \
-                     `fp approve {plan}`"
-                )
-                .into(),
-            ),
-            Self::ForeignEntry { plan, .. } => Some(
-                format!(
-                    "put its events.jsonl back as it was, or run `fp approve {plan}`, which keeps that log aside and \
-                     begins a new one with the tree alone; of a shared plan, `fp fleet --leave` and `fp join` take it anew"
-                )
-                .into(),
-            ),
-        }
-    }
-
-    fn ends(&self) -> Exit {
-        match self {
-            Self::Elsewhere(_) | Self::OtherLog(_) | Self::ForeignEntry { .. } => Exit::Findings,
-            Self::NoFolder
-            | Self::File(_)
-            | Self::Git(_)
-            | Self::Exposed { .. }
-            | Self::KnownKey { .. }
-            | Self::NoKey { .. } => Exit::Failed,
-        }
-    }
+fn approved_elsewhere(plan: &PlanId) -> HostError {
+    HostError::refused(format_args!(
+        "{plan} was approved elsewhere: by somebody else, on another machine or in another folder"
+    ))
+    .with_hint(format_args!(
+        "look at it with `fp show {plan}`, then run `fp approve {plan}`"
+    ))
 }
 
 /// The user's trust store, as far as it concerns one repository.
@@ -280,19 +216,17 @@ impl TrustStore {
     ///
     /// # Errors
     /// The environment names no home folder.
-    pub fn of_user(env: Environment<'_>, repo: &Repo) -> Result<Self, TrustError> {
-        let folder = trust_folder(env).ok_or(TrustError::NoFolder)?;
-        let repository = repo.git_dir.clone().unwrap_or_else(|| repo.root.clone());
+    pub fn of_user(env: Environment<'_>, repo: &Repo) -> HostResult<Self> {
         Ok(Self {
-            folder,
-            repository,
+            folder: trust_folder(env)?,
+            repository: repo.git_dir.clone().unwrap_or_else(|| repo.root.clone()),
             worktree: repo.worktree.clone(),
         })
     }
 
-    /// The store of this process's user, for the repository around `folder`.
-    pub(crate) fn around(folder: &Path) -> Result<Self, TrustError> {
-        Self::of_user(&process_variable, &Repo::find(folder))
+    /// The store of this process's user.
+    pub(crate) fn of_process(repo: &Repo) -> HostResult<Self> {
+        Self::of_user(&process_variable, repo)
     }
 
     /// Its folder, which belongs to the user alone.
@@ -300,110 +234,102 @@ impl TrustStore {
         &self.folder
     }
 
-    fn file(&self) -> PathBuf {
+    fn store_file(&self) -> PathBuf {
         self.folder.join("trust.jsonl")
     }
 
     /// True if the user agreed to `consent` in the repository at this place, which costs no look into the repository. A
     /// line that can't be read is no consent.
-    pub fn knows(&self, consent: &Consent) -> Result<bool, TrustError> {
-        Ok(!self.agreed(consent)?.is_empty())
+    pub fn knows(&self, consent: &Consent) -> HostResult<bool> {
+        Ok(self
+            .lines_with(consent)?
+            .iter()
+            .any(|line| line.consent.covers(consent)))
     }
 
     /// True if the user agreed to `consent` in this very repository, and not in another that lay at its place.
-    pub fn trusts(&self, consent: &Consent) -> Result<bool, TrustError> {
-        for repository in self.agreed(consent)? {
-            if self.is_this(&repository)? {
+    pub fn trusts(&self, consent: &Consent) -> HostResult<bool> {
+        self.has_here(consent, |known| known.covers(consent))
+    }
+
+    /// True if a line that may have `consent` is about this very repository and has a consent that `fits`.
+    fn has_here(&self, consent: &Consent, fits: impl Fn(&Consent) -> bool) -> HostResult<bool> {
+        for line in self.lines_with(consent)? {
+            if fits(&line.consent) && self.is_this(&line.repository)? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    fn is_this(&self, repository: &RepositoryIdentity) -> Result<bool, TrustError> {
+    fn is_this(&self, repository: &RepositoryIdentity) -> HostResult<bool> {
         match &repository.root {
-            Some(root) => Ok(Git::open(&self.worktree)?.has_commit(root)?),
+            Some(root) => Git::open(&self.worktree)?.has_commit(root),
             None => Ok(true),
         }
     }
 
     /// True if the user agreed to what `state` has as approved, and this machine wrote its log.
-    pub fn approves(&self, state: &State) -> Result<bool, TrustError> {
+    pub fn approves(&self, state: &State) -> HostResult<bool> {
         Ok(state.foreign.is_none() && self.trusts(&consent_needed(state))?)
     }
 
     /// The same without a look into the repository.
-    pub fn knows_approval(&self, state: &State) -> Result<bool, TrustError> {
+    pub fn knows_approval(&self, state: &State) -> HostResult<bool> {
         Ok(state.foreign.is_none() && self.knows(&consent_needed(state))?)
     }
 
     /// Fails unless the user agreed to what `state` has as approved, and this machine wrote its log.
-    pub fn agreed_commands(&self, state: &State) -> Result<AgreedCommands, TrustError> {
-        let plan = || state.plan_id.clone();
+    pub fn agreed_commands(&self, state: &State) -> HostResult<AgreedCommands> {
         if self.approves(state)? {
             return Ok(AgreedCommands(()));
         }
         // Without a key that can be used no entry is this machine's.
         MachineKey::read(&self.folder)?;
-        let is_approved = match self.last_approval(&state.plan_id)? {
+        let plan = &state.plan_id;
+        let is_approved = match self.last_approval(plan)? {
             Some(last) => self.is_this(&last.repository)?,
             None => false,
         };
-        Err(match TrustError::of_foreign_entry(state) {
+        Err(match foreign_entry(state) {
             Some(foreign) if is_approved => foreign,
-            None if is_approved && !state.is_shared() => TrustError::OtherLog(plan()),
-            Some(_) | None => TrustError::Elsewhere(plan()),
+            None if is_approved && !state.is_shared() => other_log(plan),
+            Some(_) | None => approved_elsewhere(plan),
         })
     }
 
     /// The plans of this repository that were made or approved here.
-    pub fn plans(&self) -> Result<BTreeSet<PlanId>, TrustError> {
-        let lines = self.lines()?;
+    pub fn own_plans(&self) -> HostResult<BTreeSet<PlanId>> {
+        let lines = self.read_lines()?.into_iter();
         Ok(lines
-            .iter()
             .filter_map(|line| line.consent.plan().cloned())
             .collect())
     }
 
-    fn last_approval(&self, plan: &PlanId) -> Result<Option<TrustLine>, TrustError> {
-        let is_of_plan = |line: &TrustLine| matches!(&line.consent, Consent::Plan { plan: approved, .. } if approved == plan);
-        Ok(self.lines()?.into_iter().find(is_of_plan))
+    fn last_approval(&self, plan: &PlanId) -> HostResult<Option<TrustLine>> {
+        let mut lines = self.read_lines()?.into_iter();
+        Ok(lines.find(|line| line.consent.approves_plan(plan)))
     }
 
     /// True if the user asked for `plan` without a review, and it hasn't been approved since.
-    pub fn asked_for_no_review(&self, plan: &PlanId) -> Result<bool, TrustError> {
+    pub fn asked_for_no_review(&self, plan: &PlanId) -> HostResult<bool> {
         let auto = Consent::Auto { plan: plan.clone() };
-        let of_plan = |consent: &Consent| match consent {
-            Consent::Plan { plan: approved, .. } => approved == plan,
-            consent => *consent == auto,
-        };
-        let is_last = self
-            .lines()?
-            .into_iter()
-            .find(|line| of_plan(&line.consent));
-        Ok(is_last.is_some_and(|line| line.consent == auto) && self.trusts(&auto)?)
-    }
-
-    /// The repositories at this place in which the user agreed to `consent`, the last one first.
-    fn agreed(&self, consent: &Consent) -> Result<Vec<RepositoryIdentity>, TrustError> {
-        let agreed = self
-            .lines_of(consent)?
-            .into_iter()
-            .filter(|line| line.consent.covers(consent));
-        Ok(agreed.map(|line| line.repository).collect())
+        let mut known = self.read_lines()?.into_iter().map(|line| line.consent);
+        let last = known.find(|consent| consent.approves_plan(plan) || *consent == auto);
+        Ok(last.as_ref() == Some(&auto) && self.trusts(&auto)?)
     }
 
     /// The lines that may have `consent`: of the approvals of a plan only the last one.
-    fn lines_of(&self, consent: &Consent) -> Result<Vec<TrustLine>, TrustError> {
+    fn lines_with(&self, consent: &Consent) -> HostResult<Vec<TrustLine>> {
         match consent {
             Consent::Plan { plan, .. } => Ok(self.last_approval(plan)?.into_iter().collect()),
-            _ => self.lines(),
+            _ => self.read_lines(),
         }
     }
 
     /// The lines about the repository at this place, the last one first.
-    fn lines(&self) -> Result<Vec<TrustLine>, TrustError> {
-        let path = self.file();
+    fn read_lines(&self) -> HostResult<Vec<TrustLine>> {
+        let path = self.store_file();
         let Some(text) = file::read_text_if_there(&path, STORE_CAP)? else {
             return Ok(Vec::new());
         };
@@ -418,7 +344,7 @@ impl TrustStore {
     }
 
     /// The repository as it is now.
-    fn identity(&self) -> Result<RepositoryIdentity, TrustError> {
+    fn identity(&self) -> HostResult<RepositoryIdentity> {
         let root = match self.repository == self.worktree {
             true => None,
             false => Git::open(&self.worktree)?.first_commit()?,
@@ -430,30 +356,19 @@ impl TrustStore {
     }
 
     /// Remembers that the user agreed to `consent`. Repeating it changes nothing, unless it uses up a prompt.
-    pub fn add(
-        &self,
-        consent: Consent,
-        how: ConsentSource,
-        at: Timestamp,
-    ) -> Result<(), TrustError> {
-        if how != ConsentSource::Prompt {
-            let lines = self.lines_of(&consent)?.into_iter();
-            for line in lines.filter(|line| line.consent == consent) {
-                if self.is_this(&line.repository)? {
-                    return Ok(());
-                }
-            }
+    pub fn add(&self, consent: Consent, how: ConsentSource, at: Timestamp) -> HostResult<()> {
+        if how != ConsentSource::Prompt && self.has_here(&consent, |known| *known == consent)? {
+            return Ok(());
         }
-        let repository = self.identity()?;
         let line = TrustLine {
             schema_version: SCHEMA_VERSION,
             at,
             how,
-            repository,
+            repository: self.identity()?,
             consent,
         };
-        let path = self.file();
-        let failed = FileError::writing(&path);
+        let path = self.store_file();
+        let failed = HostError::writing(&path);
         let mut line = serde_json::to_string(&line).map_err(|error| failed(error.into()))?;
         let before = file::read_text_if_there(&path, STORE_CAP)?.unwrap_or_default();
         if !before.is_empty() && !before.ends_with('\n') {
@@ -462,45 +377,39 @@ impl TrustStore {
         }
         line.push('\n');
         make_private_folder(&self.folder).map_err(failed)?;
-        let mut options = private_file();
-        let mut file = options.append(true).open(&path).map_err(failed)?;
+        let mut file = private_file().append(true).open(&path).map_err(failed)?;
         // One write, so that two commands at once leave two whole lines.
         file.write_all(line.as_bytes())
             .and_then(|()| file.sync_all())
-            .map_err(failed)?;
-        Ok(())
+            .map_err(failed)
     }
 
     /// Keeps what the user agreed to of `plan`, in place of what was kept before.
-    pub fn keep_agreed(&self, plan: &PlanId, content: AgreedContent) -> Result<(), TrustError> {
+    pub fn keep_agreed(&self, plan: &PlanId, content: AgreedContent) -> HostResult<()> {
         let note = AgreedNote {
             repository: self.identity()?,
             content,
         };
-        self.write_note(AGREED, &self.agreed_file(plan), &note)
+        self.write_note(&self.agreed_file(plan), &note)
     }
 
-    /// Writes a note of the user's to `path`, in the folder `name` of the store.
-    fn write_note(&self, name: &str, path: &Path, note: &impl Serialize) -> Result<(), TrustError> {
-        let failed = FileError::writing(path);
+    /// Writes a note of the user's to `path`, in a folder of the store.
+    fn write_note(&self, path: &Path, note: &impl Serialize) -> HostResult<()> {
+        let failed = HostError::writing(path);
         let text = serde_json::to_vec(note).map_err(|error| failed(error.into()))?;
-        make_private_folder(&self.folder)
-            .and_then(|()| make_private_folder(&self.folder.join(name)))
-            .map_err(failed)?;
-        Ok(file::write_private(path, &text)?)
+        make_private_folder(path.parent().unwrap_or(&self.folder)).map_err(failed)?;
+        file::write_private(path, &text)
     }
 
     /// What the user agreed to last of `plan` in this repository.
-    pub fn last_agreed(&self, plan: &PlanId) -> Result<Option<AgreedContent>, TrustError> {
-        let path = self.agreed_file(plan);
-        let of_plan = |line: &TrustLine| matches!(&line.consent, Consent::Plan { plan: known, .. } if known == plan);
-        let Some(text) = file::read_text_if_there(&path, STORE_CAP)? else {
+    pub fn last_agreed(&self, plan: &PlanId) -> HostResult<Option<AgreedContent>> {
+        let Some(text) = file::read_text_if_there(&self.agreed_file(plan), STORE_CAP)? else {
             return Ok(None);
         };
         refuse_if_exposed(&self.folder.join(AGREED))?;
-        let note: Option<AgreedNote> = serde_json::from_str(&text).ok();
-        let is_here = self.lines()?.iter().any(of_plan);
+        let is_here = self.last_approval(plan)?.is_some();
         let here = self.identity()?;
+        let note: Option<AgreedNote> = serde_json::from_str(&text).ok();
         let note = note.filter(|note| is_here && note.repository == here);
         Ok(note.map(|note| note.content))
     }
@@ -520,18 +429,17 @@ impl TrustStore {
         session: &str,
         prompt: &str,
         transcript: Option<&Path>,
-    ) -> Result<(), TrustError> {
-        let path = self.prompt_file(session)?;
+    ) -> HostResult<()> {
         let note = PromptNote {
             repository: self.repository.clone(),
             prompt: prompt.to_owned(),
             transcript: transcript.map(Path::to_owned),
         };
-        self.write_note(PROMPTS, &path, &note)
+        self.write_note(&self.prompt_file(session)?, &note)
     }
 
     /// Takes the prompt that was kept for this session in this repository, so that it counts once.
-    pub fn take_prompt(&self, session: &str) -> Result<Option<String>, TrustError> {
+    pub fn take_prompt(&self, session: &str) -> HostResult<Option<String>> {
         let path = self.prompt_file(session)?;
         let Some(text) = file::read_text_if_there(&path, PROMPT_CAP)? else {
             return Ok(None);
@@ -541,7 +449,7 @@ impl TrustStore {
         let Some(note) = note.filter(|note| note.repository == self.repository) else {
             return Ok(None);
         };
-        fs::remove_file(&path).map_err(|source| FileError::Write { path, source })?;
+        fs::remove_file(&path).map_err(HostError::writing(&path))?;
         // By now the client's record says so of a prompt that nobody typed.
         let is_typed = !note
             .transcript
@@ -549,7 +457,7 @@ impl TrustStore {
         Ok(is_typed.then_some(note.prompt))
     }
 
-    fn prompt_file(&self, session: &str) -> Result<PathBuf, TrustError> {
+    fn prompt_file(&self, session: &str) -> HostResult<PathBuf> {
         let is_plain = session.len() <= 100
             && session.starts_with(|c: char| c.is_ascii_alphanumeric())
             && session
@@ -562,7 +470,9 @@ impl TrustStore {
             .with_extension("json");
         match is_plain {
             true => Ok(path),
-            false => Err(FileError::reading(&path)(io::ErrorKind::InvalidInput.into()).into()),
+            false => Err(HostError::reading(&path)(
+                io::ErrorKind::InvalidInput.into(),
+            )),
         }
     }
 }
@@ -585,8 +495,15 @@ struct PromptNote {
 }
 
 /// The folder of the trust store and of this machine's key.
-pub(crate) fn trust_folder(env: Environment<'_>) -> Option<PathBuf> {
-    state_folder_on(std::env::consts::OS, env)
+///
+/// # Errors
+/// The environment names no home folder.
+pub(crate) fn trust_folder(env: Environment<'_>) -> HostResult<PathBuf> {
+    state_folder_on(std::env::consts::OS, env).ok_or_else(|| {
+        HostError::failed("there is no folder for your approvals").with_hint(format_args!(
+            "set {FOLDER_VARIABLES}, or XDG_STATE_HOME to a folder of yours"
+        ))
+    })
 }
 
 /// The value of a variable of this process, if it is set and not empty.
@@ -604,14 +521,17 @@ fn state_folder_on(system: &str, env: Environment<'_>) -> Option<PathBuf> {
 }
 
 /// Refuses a file that others may write, since its lines need not be the user's.
-fn refuse_if_exposed(path: &Path) -> Result<(), TrustError> {
-    let metadata = fs::metadata(path).map_err(FileError::reading(path))?;
-    match platform::is_exposed(&metadata) {
-        false => Ok(()),
-        true => Err(TrustError::Exposed {
-            path: path.to_owned(),
-        }),
+fn refuse_if_exposed(path: &Path) -> HostResult<()> {
+    let metadata = fs::metadata(path).map_err(HostError::reading(path))?;
+    if !platform::is_exposed(&metadata) {
+        return Ok(());
     }
+    let path = path.display();
+    Err(
+        HostError::failed(format_args!("{path} can be changed by other users")).with_hint(
+            format_args!("look at what is in it, then remove that right: chmod go-w {path}"),
+        ),
+    )
 }
 
 #[cfg(test)]

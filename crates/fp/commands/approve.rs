@@ -196,10 +196,8 @@ pub(crate) fn approve(
     let leaves = approval::leaves(tree, &plan.settings.exclusive).map_err(CommandError::failed)?;
     // Without git a plan can be approved; `fp start` is what needs it.
     let git = plan.git().ok();
-    let base = git
-        .as_ref()
-        .and_then(|git| git.head().ok())
-        .map(|head| head.commit.to_string());
+    let base = git.as_ref().and_then(|git| git.head().ok());
+    let base = base.map(|head| head.to_string());
     let subjects = git.and_then(|git| git.recent_subjects(SUBJECTS).ok());
     let commits = subjects.map(|subjects| CommitHistory::of(&subjects));
     let by = if how == ConsentSource::Prompt {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use fp_host::fleet::FleetError;
+use fp_host::fleet::overtaken;
 use fp_host::plan::{self, OpenPlan, Tree};
 use fp_host::run::fresh_token;
 use fp_host::run::verify::{check_before, unexplained};
@@ -133,7 +133,7 @@ fn log_claim(
         Err(synced) => {
             drop(worktrees);
             plan.keep_lost(&synced);
-            return Err(FleetError::Overtaken.into());
+            return Err(overtaken().into());
         }
     };
     let state = ledger.state();
@@ -143,7 +143,7 @@ fn log_claim(
     // A task is built on the newest commit of all machines, unless its checks have already run on an older one.
     let is_new = first.is_none() && state.held_by(owner).is_none();
     if state.is_shared() && is_new && plan.newest(state)?.to_string() != base.head {
-        return Err(FleetError::Overtaken.into());
+        return Err(overtaken().into());
     }
     let (id, claimed) = state.claim(owner, wanted.as_ref(), &edited, fresh_token(), base)?;
     ledger.append(first.into_iter().chain(claimed).collect(), context.now())?;
@@ -281,7 +281,7 @@ fn base(
         (_, None) => {
             let git = plan.git()?;
             let (snapshot, surroundings) = git.observe()?;
-            let head = snapshot.status.head()?.commit;
+            let head = snapshot.status.head()?;
             let paths = unexplained(plan, &git, state, &snapshot)?;
             if !paths.is_empty() {
                 let names: Vec<String> = paths.iter().map(ToString::to_string).collect();

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fp_host::commit::{ChoiceError, ChosenChanges, ChosenFile, choose};
+use fp_host::commit::{ChosenChanges, ChosenFile, choose_changes};
 use fp_host::git::{Blocked, CommitOutcome, Git};
 use fp_plan::repo_path::RepoPath;
 use fp_run::commit_style::{CommitHistory, SUBJECTS, style_of};
@@ -12,8 +12,6 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use fp_plan::text::{counted, fitted, one_line};
 
-/// Most changed files that the hint lists if none was named.
-const LISTED: usize = 20;
 /// Most subjects shown as examples.
 const EXAMPLES: usize = 5;
 /// Columns of a subject.
@@ -39,7 +37,7 @@ pub(crate) fn run(args: CommitArgs, context: &Context) -> CommandResult {
     if let Some(blocked) = git.commit_obstacle()? {
         return Err(refused(&blocked));
     }
-    let chosen = choose(&git, &context.cwd, &args.files).map_err(nothing_chosen)?;
+    let chosen = choose_changes(&git, &context.cwd, &args.files)?;
     let rule = history.rule();
     let Some(message) = args.message.map(|message| message.replace("\r\n", "\n")) else {
         let told = subjects
@@ -145,29 +143,5 @@ fn refused(blocked: &Blocked) -> CommandError {
         )),
         Blocked::Failed(_) => refused.hint("settle that, then run the same command again"),
         Blocked::InProgress(_) | Blocked::Conflict(_) => refused,
-    }
-}
-
-fn nothing_chosen(error: ChoiceError) -> CommandError {
-    let refused = CommandError::refused(&error);
-    match error {
-        ChoiceError::Git(error) => error.into(),
-        ChoiceError::Unfit(_) => {
-            refused.hint("nothing is committed; `git status` shows what has changed")
-        }
-        ChoiceError::NothingNamed(changed) => {
-            let mut shown: Vec<String> = changed
-                .iter()
-                .take(LISTED)
-                .map(ToString::to_string)
-                .collect();
-            if let more @ 1.. = changed.len().saturating_sub(LISTED) {
-                shown.push(format!("and {more} more"));
-            }
-            refused
-                .hint(format!("changed: {}", shown.join(", ")))
-                .hint("name the files: `fp commit FILE… -m MESSAGE`")
-        }
-        ChoiceError::NothingChanged => refused,
     }
 }

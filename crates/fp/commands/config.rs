@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use fp_host::config::{self, SettingOrigin, consent_to};
-use fp_host::config_file::{ConfigError, change_setting, parse_value};
+use fp_host::config_file::{change_setting, parse_value};
 use fp_host::trust::{ConsentSource, TrustStore};
 use fp_plan::settings::{self, SettingsLayer};
 use fp_plan::text::{fitted, shown_command};
@@ -144,7 +144,7 @@ fn show(context: &Context) -> CommandResult {
 }
 
 fn get(key: &str, context: &Context) -> CommandResult {
-    settings::kind_of(key).map_err(ConfigError::from)?;
+    settings::kind_of(key)?;
     let config = context.config()?;
     let (value, origin) = in_force(key, config);
     let text = value

@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use fp_host::file::FileError;
-use fp_host::fleet::{FleetError, FleetPlace, FleetRemote, Membership};
+use fp_host::error::{HostError, HostErrorKind};
+use fp_host::fleet::{FleetPlace, FleetRemote, Membership, not_joined, unreachable};
 use fp_host::git::Git;
 use fp_host::plan::OpenPlan;
-use fp_host::plan_folder::PlanError;
 use fp_host::platform::machine_name;
 use fp_host::run::worktree;
-use fp_host::store::{Store, StoreError};
+use fp_host::store::Store;
 use fp_host::trust::ConsentSource;
 use fp_plan::hint::Hint as _;
 use fp_plan::plan::id::{MachineId, PlanId};
@@ -135,7 +134,7 @@ pub(crate) fn share(args: ShareArgs, context: &Context) -> CommandResult {
     let (id, state) = (plan.id(), plan.load()?.state);
     if state.is_shared() {
         let Some(member) = plan.store.membership()? else {
-            return Err(FleetError::NotJoined(id.clone()).into());
+            return Err(not_joined(id).into());
         };
         return Err(CommandError::refused(format!(
             "{id} is shared already, on {}",
@@ -155,7 +154,7 @@ pub(crate) fn share(args: ShareArgs, context: &Context) -> CommandResult {
     }
     let git = expect_worktrees(plan.git()?)?;
     let place = args.at.place(&git, id, context)?;
-    let (remote, head) = (place.remote.clone(), git.head()?.commit);
+    let (remote, head) = (place.remote.clone(), git.head()?);
     let fleet = FleetRemote::new(git, plan.folder.path(), id, place);
     let machine = args.at.machine();
     plan.store.share(&fleet, &machine, &head, context.now())?;
@@ -192,10 +191,7 @@ fn list_shared(at: &RemoteArgs, context: &Context) -> CommandResult {
     let remote = at.remote(&git)?;
     let names = git
         .remote_refs(&remote, &format!("{LOG_REFS}*"))
-        .map_err(|source| FleetError::Unreachable {
-            remote: remote.clone(),
-            source,
-        })?;
+        .map_err(|source| unreachable(&remote, &source))?;
     let ids: Vec<PlanId> = names
         .iter()
         .filter_map(|name| name.strip_prefix(LOG_REFS)?.parse().ok())
@@ -216,7 +212,7 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
     let plans = context.plans()?;
     let existing = match plans.open(id) {
         Ok(folder) => Some(folder),
-        Err(PlanError::NotFound { .. }) => None,
+        Err(error) if error.kind == HostErrorKind::NoPlan => None,
         Err(error) => return Err(error.into()),
     };
     if let Some(folder) = &existing {
@@ -243,7 +239,7 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
     let stage = tempfile::Builder::new()
         .prefix(".joining-")
         .tempdir_in(plans.dir());
-    let stage = stage.map_err(FileError::writing(plans.dir()))?;
+    let stage = stage.map_err(HostError::writing(plans.dir()))?;
     let folder = existing
         .as_ref()
         .map_or(stage.path(), |folder| folder.path());
@@ -279,7 +275,7 @@ pub(crate) fn join(args: JoinArgs, context: &Context) -> CommandResult {
     Store::new(folder.to_owned(), id.clone()).adopt(&fleet, machine.clone(), news, heard)?;
     let path = plans.dir().join(id.as_str());
     if existing.is_none() {
-        std::fs::rename(stage.keep(), &path).map_err(FileError::writing(&path))?;
+        std::fs::rename(stage.keep(), &path).map_err(HostError::writing(&path))?;
     }
     let joined = context.open(Some(id.as_str())).and_then(|plan| {
         if let Some(how) = how {
@@ -419,7 +415,7 @@ fn leave(plan: &OpenPlan, context: &Context) -> CommandResult {
         .lock_in_order()
         .and_then(|mut ledger| ledger.append(last(&before), context.now()));
     match told {
-        Err(StoreError::Fleet(error)) if error.ends() != Exit::Overtaken => {
+        Err(error) if error.ends() != Exit::Overtaken => {
             context.printer.note(&format!(
                 "note: no other machine was told, and each will know it by its silence: {error}"
             ));
@@ -455,10 +451,7 @@ pub(crate) fn list(args: FleetArgs, context: &Context) -> CommandResult {
             .printer
             .note(&format!("note: this is what was seen last: {error}"));
     }
-    let member = plan
-        .store
-        .membership()?
-        .ok_or_else(|| FleetError::NotJoined(id.clone()))?;
+    let member = plan.store.membership()?.ok_or_else(|| not_joined(id))?;
     let (state, now) = (plan.load()?.state, context.now());
     let waiting = plan.store.waiting()?;
     let seen = now.duration_since(member.fetched_at);

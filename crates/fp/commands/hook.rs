@@ -12,11 +12,10 @@ use std::time::Duration;
 
 use fp_host::claude::hook::{HookEvent, HookReply, MAX_EVENT_BYTES};
 use fp_host::claude::transcript::{RecordedUse, recorded_use};
-use fp_host::file::FileError;
+use fp_host::error::HostErrorKind;
 use fp_host::plan::OpenPlan;
 use fp_host::repo::Repo;
 use fp_host::run::place::Site;
-use fp_host::store::StoreError;
 use fp_plan::plan::id::{AgentName, PlanId};
 use fp_plan::settings::{CommentMode, GuardMode};
 use fp_run::hook::guard::{EditPlace, GuardedEdit, edit_seen};
@@ -174,7 +173,7 @@ impl IncomingHook {
             let state = match plan.load() {
                 Ok(loaded) => loaded.state,
                 Err(error) => {
-                    let is_large = matches!(error, StoreError::Foreign(FileError::TooLarge { .. }));
+                    let is_large = error.kind == HostErrorKind::TooLarge;
                     if is_large && !std::mem::replace(&mut said, true) {
                         context
                             .printer

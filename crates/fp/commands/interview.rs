@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_host::file;
 use fp_host::plan::OpenPlan;
-use fp_host::plan_folder::Purpose;
+use fp_host::plan_folder::StoredRecord;
 use fp_run::interview::clearance::{Grounds, MAX_ROUNDS, step_after};
 use fp_run::interview::record::{bullet_list, interview_page};
 use fp_run::interview::{Answers, Clearance, Interview, Mode, PlanningStep};
@@ -126,7 +126,7 @@ pub(crate) fn run(args: InterviewArgs, context: &Context) -> CommandResult {
     let by = args
         .said
         .by
-        .map_or_else(|| plan.folder.purpose().map(|purpose| purpose.by), Ok)?;
+        .map_or_else(|| plan.folder.record().map(|record| record.by), Ok)?;
     let answers = answers(args.said)?;
     if answers == Answers::default() {
         let interview = read(&plan)?;
@@ -194,7 +194,7 @@ fn record(
     interview
         .merge(answers, by)
         .map_err(|error| CommandError::worded(format!("{}: {error}", path.display()), &error))?;
-    if plan.folder.purpose()?.mode == Mode::Specified {
+    if plan.folder.record()?.mode == Mode::Specified {
         interview.confirm_stated(&plan.goal());
     }
     if interview != before {
@@ -212,7 +212,7 @@ fn judge(
     interview: &Interview,
     rounds: InterviewRounds,
 ) -> Result<(Clearance, PlanningStep), CommandError> {
-    let Purpose { mode, by } = plan.folder.purpose()?;
+    let StoredRecord { mode, by, .. } = plan.folder.record()?;
     let grounds = Grounds { mode, by, rounds };
     let clearance = Clearance::new(interview, &grounds);
     let mut page = interview_page(&plan.goal(), interview);
@@ -262,7 +262,7 @@ fn check(args: &CheckArgs, context: &Context) -> CommandResult {
         (false, true) => format!("not clear after {MAX_ROUNDS} rounds; nobody is asked any more"),
         (false, false) => "not clear yet".to_owned(),
     };
-    let next = match (clearance.may_go_on(), plan.folder.purpose()?.by) {
+    let next = match (clearance.may_go_on(), plan.folder.record()?.by) {
         (true, _) => format!("the step {}", step.into_str()),
         (false, Decider::User) => format!("ask, then fp interview {id}, with these flags"),
         (false, Decider::Auto) => format!("fp interview {id} --by auto, with these flags"),

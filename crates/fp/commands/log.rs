@@ -98,7 +98,7 @@ struct LogView {
 impl LogView {
     fn new(plan: &OpenPlan, args: &LogArgs, is_json: bool) -> Self {
         let state = plan.store.empty_state();
-        let concern = args.task.clone().map(TaskConcern::new);
+        let concern = args.task.clone().map(TaskConcern::with);
         Self {
             state,
             is_json,
@@ -126,10 +126,7 @@ impl LogView {
     }
 
     fn shown(&mut self, line: &LogLine) -> String {
-        let concerned = self
-            .concern
-            .as_mut()
-            .map(|concern| concern.concerned_by(&line.entry));
+        let concerned = self.concern.as_mut().map(|concern| concern.of(&line.entry));
         let is_shown = |at: usize| concerned.as_ref().is_none_or(|all| all[at]);
         match self.is_json {
             true if concerned.as_ref().is_some_and(|all| !all.contains(&true)) => String::new(),

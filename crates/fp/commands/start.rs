@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use fp_host::git::{Git, GitError, Operation};
+use fp_host::error::HostErrorKind;
+use fp_host::git::Git;
 use fp_host::plan::OpenPlan;
 use fp_host::plan_folder::is_plan_file;
 use fp_host::platform::end_marked;
 use fp_host::run::commit::{COMMIT_PATIENCE, settle};
 use fp_host::run::trial;
 use fp_host::run::worktree::follow_branch;
-use fp_host::store::{StoreError, acquire};
+use fp_host::store::acquire;
 use fp_plan::plan::id::TaskId;
 use fp_plan::reading_language;
 use fp_plan::repo_path::RepoPath;
@@ -106,13 +107,15 @@ pub(super) const LEAD_PATIENCE: Duration = Duration::from_secs(1);
 
 /// The right to lead `plan`. Refused while `fp run` does.
 pub(super) fn lead_lock(plan: &OpenPlan) -> Result<std::fs::File, CommandError> {
-    acquire(&plan.lead_lock(), LEAD_PATIENCE).map_err(|error| match error {
-        StoreError::Locked { holder, .. } => {
-            let by = holder.map_or_else(String::new, |id| format!(", process {id}"));
+    acquire(&plan.lead_lock(), LEAD_PATIENCE).map_err(|error| match &error.kind {
+        HostErrorKind::Locked(holder) => {
+            let by = holder
+                .as_ref()
+                .map_or_else(String::new, |id| format!(", process {id}"));
             CommandError::refused(format!("`fp run`{by} leads the run of {}", plan.id()))
                 .hint("end it first, with Ctrl-C in its terminal; nothing is lost")
         }
-        error => error.into(),
+        _ => error.into(),
     })
 }
 
@@ -160,15 +163,9 @@ pub(super) fn begin(
         )
         .hint("leave `--no-commit` away, or set `noCommit` to false"));
     }
-    let head = status.head()?;
+    status.head()?;
     if !no_commit && !is_shared {
-        if let Some(operation) = git
-            .state()
-            .filter(|operation| *operation != Operation::Bisect)
-        {
-            return Err(GitError::InProgress(operation).into());
-        }
-        head.require_branch()?;
+        git.expect_branch(&status)?;
     }
     for (key, _) in context.config()?.ignored.by_key() {
         context.printer.note(&format!(
@@ -259,7 +256,7 @@ fn found(git: &Git, state: &State) -> Result<FoundCheckout, CommandError> {
 /// True if the lead judges: for a single task that was planned on the spot, a verifier would cost more than
 /// the task.
 fn lead_judges(plan: &OpenPlan, state: &State) -> Result<bool, CommandError> {
-    Ok(state.tasks.len() == 1 && plan.folder.purpose()?.mode == Mode::Direct)
+    Ok(state.tasks.len() == 1 && plan.folder.record()?.mode == Mode::Direct)
 }
 
 /// The order of tasks, from their measured signals.

@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
+use fp_host::error::HostResult;
 use fp_host::plan::OpenPlan;
-use fp_host::store::StoreError;
 use fp_plan::diagnostic::{Diagnostic, Severity};
 use fp_plan::plan::{FormatError, Lines, Plan, format, parse};
 use fp_plan::rules::{RULES, Rule, RuleFacts, check, fix, rule};
@@ -378,11 +378,7 @@ fn count_pass(plan: &OpenPlan, seen: Seen, context: &Context) -> Option<FixPass>
 }
 
 /// The number of passes including this one; `None` if it doesn't count.
-fn passes_with_this(
-    plan: &OpenPlan,
-    seen: Seen,
-    context: &Context,
-) -> Result<Option<u32>, StoreError> {
+fn passes_with_this(plan: &OpenPlan, seen: Seen, context: &Context) -> HostResult<Option<u32>> {
     let state = plan.load()?.state;
     if state.is_running() {
         return Ok(None);

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use fp_host::file::reason;
+use fp_host::file::reason_of;
 use fp_host::process::{self, CommandEnd, Limits};
 use fp_plan::text::visible_line;
 use serde_json::Value;
@@ -149,7 +149,8 @@ impl DemoStage {
             ..Limits::default()
         };
         let answer = process::ask(command, b"", limits).map_err(|error| {
-            CommandError::failed(format!("{shown} can't be run: {}", reason(&error))).hint(DOCTOR)
+            CommandError::failed(format!("{shown} can't be run: {}", reason_of(&error)))
+                .hint(DOCTOR)
         })?;
         match answer.end {
             CommandEnd::Exited(status) if allowed.contains(&status) => {

@@ -10,7 +10,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
 
-use fp_host::file::{self, FileError};
+use fp_host::error::HostError;
+use fp_host::file;
 use fp_host::plan_folder::OfLayer;
 use fp_host::platform;
 use fp_host::repo::{ROADMAPS, Repo};
@@ -344,7 +345,7 @@ impl RoadmapPage {
         let path = page_path(context.repo(), &id);
         // A page behind a link may be a file of anybody.
         if !platform::real_path(&path).is_ok_and(|real| real.starts_with(&context.repo().root)) {
-            return Err(FileError::Link { path }.into());
+            return Err(HostError::link(&path).into());
         }
         let (goal, mut layers) = read_page(&file::read_text(&path, CAP)?);
         let known = context.known_plans()?;

@@ -8,7 +8,7 @@ mod tests;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fp_host::file::{self, FileError};
+use fp_host::file;
 use fp_host::plan::{self, OpenPlan};
 use fp_host::platform;
 use fp_host::repo::{HOME, Repo};
@@ -348,7 +348,7 @@ fn read_page(repo: &Repo, folder: &Path, path: &Path) -> Result<Spec, String> {
         return Err(format!("{}: a spec's name is visible text", path.display()));
     }
     refuse_outside(repo, path)?;
-    let text = file::read_text(path, CAP).map_err(|error: FileError| error.to_string())?;
+    let text = file::read_text(path, CAP).map_err(|error| error.to_string())?;
     parse_spec(&name, &text).map_err(|fault| format!("{}: {fault}", path.display()))
 }
 
@@ -361,6 +361,6 @@ fn refuse_outside(repo: &Repo, path: &Path) -> Result<(), String> {
             path.display(),
             real.display()
         )),
-        Err(error) => Err(format!("{}: {}", path.display(), file::reason(&error))),
+        Err(error) => Err(format!("{}: {}", path.display(), file::reason_of(&error))),
     }
 }

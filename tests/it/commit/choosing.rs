@@ -92,15 +92,14 @@ fn nothing_named_and_nothing_staged() {
     environment.write("new/file", "one\n");
     assert_snapshot!(environment.refused_commit(&[]), @r"
     error: no file is named, and nothing is staged
-    hint: changed: a, new/file
-    hint: name the files: `fp commit FILE… -m MESSAGE`
+    hint: name the files: `fp commit FILE… -m MESSAGE`; changed: a, new/file
     ");
     for number in 0..30 {
         environment.write(&format!("many/{number:02}"), "one\n");
     }
     let said = environment.refused_commit(&[]);
     assert!(
-        said.contains("changed: a, many/00, ") && said.contains(", and 12 more\n"),
+        said.contains("changed: a, many/00, ") && said.contains(" and 12 more\n"),
         "{said}"
     );
 }

@@ -5,62 +5,46 @@ use std::path::Path;
 use std::process::Command;
 
 use fp_run::hook::{BUILDER, VERIFIER};
+use fp_run::run::state::Role;
 use serde_json::Value;
 
 use super::{
-    AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, micro_usd, number, said, told,
-    use_of,
+    AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, micro_usd, number, said,
+    session_of, told, use_of,
 };
 use crate::run::fresh_token;
 
+/// Variables of the session in which this process may run; the agent is a process of its own.
+const OF_SESSION: [&str; 4] = [
+    "CLAUDECODE",
+    "CLAUDE_CODE_SESSION_ID",
+    "CLAUDE_PID",
+    "CLAUDE_CODE_ENTRYPOINT",
+];
+
 pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
+    let (agent, mode) = match order.role {
+        Role::Builder => (BUILDER, "acceptEdits"),
+        Role::Verifier => (VERIFIER, "default"),
+    };
+    let (flag, session) = match order.session {
+        Some(session) => ("--resume", session.to_owned()),
+        None => ("--session-id", fresh_uuid()),
+    };
     let mut command = Command::new(path);
-    command.args(["-p", "--output-format", "stream-json", "--verbose"]);
-    command.args([
-        "--agent",
-        if order.is_builder() {
-            BUILDER
-        } else {
-            VERIFIER
-        },
-    ]);
-    command.arg("--plugin-dir").arg(order.plugin);
-    command.args(["--name", order.name.as_str()]);
-    command.args([
-        "--permission-mode",
-        if order.is_builder() {
-            "acceptEdits"
-        } else {
-            "default"
-        },
-    ]);
-    let session = order.session.map_or_else(fresh_uuid, str::to_owned);
-    command.args([
-        if order.session.is_some() {
-            "--resume"
-        } else {
-            "--session-id"
-        },
-        &session,
-    ]);
-    for (flag, value) in [
-        ("--model", &order.player.model),
-        ("--effort", &order.player.effort),
-    ] {
-        command.args(value.iter().flat_map(|value| [flag, value]));
-    }
+    command
+        .args(["-p", "--output-format", "stream-json", "--verbose"])
+        .args(["--agent", agent, "--plugin-dir"])
+        .arg(order.plugin)
+        .args(["--name", order.name.as_str()])
+        .args(["--permission-mode", mode, flag, &session])
+        .args(order.model_args("--model", "--effort"));
     if !order.allow.is_empty() {
         command.arg("--allowedTools").args(order.allow);
     }
     // Also ends the list of rules.
     command.arg("--strict-mcp-config");
-    // It is a process of its own, wherever this one was started.
-    for name in [
-        "CLAUDECODE",
-        "CLAUDE_CODE_SESSION_ID",
-        "CLAUDE_PID",
-        "CLAUDE_CODE_ENTRYPOINT",
-    ] {
+    for name in OF_SESSION {
         command.env_remove(name);
     }
     AgentCommand {
@@ -86,55 +70,33 @@ fn fresh_uuid() -> String {
 
 pub(super) fn read(line: &Value) -> Vec<AgentNews> {
     match (line["type"].as_str(), line["subtype"].as_str()) {
-        (Some("system"), Some("init")) => line["session_id"]
-            .as_str()
-            .map(|id| AgentNews::Session(id.to_owned()))
-            .into_iter()
-            .collect(),
-        (Some("system"), Some("api_retry")) => retrying(line),
-        (Some("assistant"), _) => assistant(line),
-        (Some("result"), _) => result(line),
+        (Some("system"), Some("init")) => Vec::from_iter(session_of(&line["session_id"])),
+        (Some("system"), Some("api_retry")) => vec![retry_of(line)],
+        (Some("assistant"), _) => news_of_message(&line["message"]),
+        (Some("result"), _) => news_of_result(line),
         _ => Vec::new(),
     }
 }
 
 /// The client repeats a refused login as long as an overload.
-fn retrying(line: &Value) -> Vec<AgentNews> {
-    let (status, what) = (
-        line["error_status"].as_u64(),
-        line["error"].as_str().unwrap_or_default(),
-    );
-    match status {
-        Some(401 | 403) => {
-            vec![AgentNews::Fault(refused(
-                "claude can't log in to its service: run `claude` and log in",
-            ))]
-        }
-        _ => vec![AgentNews::Waiting(told(&format!(
-            "{what}, try {}",
-            number(&line["attempt"])
-        )))],
+fn retry_of(line: &Value) -> AgentNews {
+    if let Some(401 | 403) = line["error_status"].as_u64() {
+        let said = "claude can't log in to its service: run `claude` and log in".to_owned();
+        return AgentNews::Fault(ServiceFault::Refused(said));
     }
+    let why = line["error"].as_str().unwrap_or_default();
+    AgentNews::Waiting(told(&format!("{why}, try {}", number(&line["attempt"]))))
 }
 
 /// Each block of a message has a line of its own. How much was said is final only in the result.
-fn assistant(line: &Value) -> Vec<AgentNews> {
-    let message = &line["message"];
-    let blocks = message["content"].as_array().map_or(&[][..], Vec::as_slice);
+fn news_of_message(message: &Value) -> Vec<AgentNews> {
+    let blocks = items_of(&message["content"]);
     let uses = blocks.iter().filter(|block| block["type"] == "tool_use");
-    let doing = uses.filter_map(|block| {
-        Some(AgentNews::Doing(use_of(
-            block["name"].as_str()?,
-            &block["input"],
-        )))
-    });
+    let doing = uses.map(|block| AgentNews::Doing(use_of(&block["name"], &block["input"])));
     let said = blocks.iter().filter_map(|block| said(&block["text"]));
-    let request = message["id"].as_str().map(|id| {
-        let tokens = tokens_of(&message["usage"]);
-        AgentNews::Request {
-            id: id.to_owned(),
-            tokens,
-        }
+    let request = message["id"].as_str().map(|id| AgentNews::Request {
+        id: id.to_owned(),
+        tokens: tokens_of(&message["usage"]),
     });
     doing.chain(said).chain(request).collect()
 }
@@ -148,29 +110,27 @@ fn tokens_of(usage: &Value) -> TokenUse {
     }
 }
 
-fn result(line: &Value) -> Vec<AgentNews> {
-    let denied = line["permission_denials"]
-        .as_array()
-        .map_or(&[][..], Vec::as_slice);
-    let mut news: Vec<AgentNews> = denied
-        .iter()
-        .map(|call| AgentNews::Denied(rule_for(call)))
-        .collect();
-    let tokens = tokens_of(&line["usage"]);
-    news.push(AgentNews::Spent {
+fn news_of_result(line: &Value) -> Vec<AgentNews> {
+    let denied = items_of(&line["permission_denials"]).iter();
+    let denied = denied.map(|call| AgentNews::Denied(rule_for(call)));
+    let spent = AgentNews::Spent {
         turns: number(&line["num_turns"]),
-        tokens,
+        tokens: tokens_of(&line["usage"]),
         micro_usd: None,
-    });
-    let micro_usd = micro_usd(&line["total_cost_usd"]);
-    news.push(AgentNews::SessionTotal {
+    };
+    let total = AgentNews::SessionTotal {
         tokens: None,
-        micro_usd,
-    });
-    if line["is_error"] == true {
-        news.extend(fault(line).map(AgentNews::Fault));
-    }
-    news
+        micro_usd: micro_usd(&line["total_cost_usd"]),
+    };
+    let fault = (line["is_error"] == true).then(|| fault_of(line)).flatten();
+    denied
+        .chain([spent, total])
+        .chain(fault.map(AgentNews::Fault))
+        .collect()
+}
+
+fn items_of(list: &Value) -> &[Value] {
+    list.as_array().map_or(&[], Vec::as_slice)
 }
 
 /// The rule that would allow a refused call.
@@ -181,30 +141,25 @@ fn rule_for(call: &Value) -> String {
     told(&on.map_or_else(|| tool.to_owned(), |on| format!("{tool}({on})")))
 }
 
-fn fault(line: &Value) -> Option<ServiceFault> {
+fn fault_of(line: &Value) -> Option<ServiceFault> {
     let said = line["result"]
         .as_str()
         .or(line["errors"][0].as_str())
         .unwrap_or_default();
-    if said.starts_with("No conversation found") {
-        return Some(ServiceFault::SessionLost(told(said)));
-    }
-    if line["terminal_reason"] == "prompt_too_long" {
-        return None;
-    }
-    let is_of_service = line["terminal_reason"] == "api_error";
+    let (is_of_service, words) = (line["terminal_reason"] == "api_error", told(said));
     match line["api_error_status"].as_u64() {
-        Some(400) if !said.contains("redit balance") => Some(ServiceFault::SessionLost(told(said))),
+        _ if said.starts_with("No conversation found") => Some(ServiceFault::SessionLost(words)),
+        _ if line["terminal_reason"] == "prompt_too_long" => None,
+        Some(400) if !said.contains("redit balance") => Some(ServiceFault::SessionLost(words)),
         Some(status @ 400..=404) => {
-            Some(refused(&format!("claude says: {said} (status {status})")))
+            let told = told(&format!("claude says: {said} (status {status})"));
+            Some(ServiceFault::Refused(told))
         }
-        None if said.starts_with("Not logged in") => Some(refused(&format!("claude says: {said}"))),
-        None if is_of_service => Some(ServiceFault::Away(told(said))),
-        status if is_of_service => Some(ServiceFault::of_status(status, told(said))),
+        None if said.starts_with("Not logged in") => {
+            Some(ServiceFault::Refused(told(&format!("claude says: {said}"))))
+        }
+        None if is_of_service => Some(ServiceFault::Away(words)),
+        status if is_of_service => Some(ServiceFault::of_status(status, words)),
         Some(_) | None => None,
     }
-}
-
-fn refused(said: &str) -> ServiceFault {
-    ServiceFault::Refused(told(said))
 }

@@ -6,7 +6,9 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, number, said, told};
+use super::{
+    AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, number, said, session_of, told,
+};
 use crate::file;
 
 /// Size limit of a worktree's `.git`, in bytes.
@@ -57,7 +59,7 @@ pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
     command.arg("-");
     AgentCommand {
         command,
-        input: order.whole_prompt(),
+        input: order.whole_prompt(order.session.is_some()),
         session: None,
     }
 }
@@ -70,88 +72,83 @@ fn git_folder_of(place: &Path) -> Option<PathBuf> {
 
 pub(super) fn read(line: &Value) -> Vec<AgentNews> {
     let item = &line["item"];
-    match line["type"].as_str() {
-        Some("thread.started") => line["thread_id"]
-            .as_str()
-            .map(|id| AgentNews::Session(id.to_owned()))
-            .into_iter()
-            .collect(),
-        Some("item.started") if item["type"] == "command_execution" => {
-            vec![AgentNews::Doing(told(
-                item["command"].as_str().unwrap_or_default(),
-            ))]
+    let news = match (line["type"].as_str(), item["type"].as_str()) {
+        (Some("thread.started"), _) => session_of(&line["thread_id"]),
+        (Some("item.started"), Some("command_execution")) => {
+            let command = item["command"].as_str().unwrap_or_default();
+            Some(AgentNews::Doing(told(command)))
         }
-        Some("item.completed") if item["type"] == "file_change" => {
+        (Some("item.completed"), Some("file_change")) => {
             let path = item["changes"][0]["path"].as_str().unwrap_or_default();
-            vec![AgentNews::Doing(told(&format!("edit {path}")))]
+            Some(AgentNews::Doing(told(&format!("edit {path}"))))
         }
-        Some("item.completed") if item["type"] == "agent_message" => {
-            said(&item["text"]).into_iter().collect()
+        (Some("item.completed"), Some("agent_message")) => said(&item["text"]),
+        (Some("turn.completed"), _) => return news_of_turn(&line["usage"]),
+        (Some("error"), _) => {
+            let said = line["message"].as_str().unwrap_or("an error");
+            Some(AgentNews::Waiting(told(said)))
         }
-        Some("turn.completed") => {
-            let usage = &line["usage"];
-            let cached = number(&usage["cached_input_tokens"]);
-            let tokens = TokenUse {
-                input: number(&usage["input_tokens"]).saturating_sub(cached),
-                cached,
-                output: number(&usage["output_tokens"]),
-            };
-            let total = AgentNews::SessionTotal {
-                tokens: Some(tokens),
-                micro_usd: None,
-            };
-            vec![
-                AgentNews::Spent {
-                    turns: 1,
-                    tokens: TokenUse::default(),
-                    micro_usd: None,
-                },
-                total,
-            ]
-        }
-        Some("error") => {
-            vec![AgentNews::Waiting(told(
-                line["message"].as_str().unwrap_or("an error"),
-            ))]
-        }
-        Some("turn.failed") => {
+        (Some("turn.failed"), _) => {
             let said = line["error"]["message"].as_str().unwrap_or("it failed");
-            vec![AgentNews::Fault(fault(said))]
+            Some(AgentNews::Fault(fault_of(said)))
         }
-        _ => Vec::new(),
-    }
+        _ => None,
+    };
+    Vec::from_iter(news)
 }
 
+fn news_of_turn(usage: &Value) -> Vec<AgentNews> {
+    let cached = number(&usage["cached_input_tokens"]);
+    let tokens = TokenUse {
+        input: number(&usage["input_tokens"]).saturating_sub(cached),
+        cached,
+        output: number(&usage["output_tokens"]),
+    };
+    let spent = AgentNews::Spent {
+        turns: 1,
+        tokens: TokenUse::default(),
+        micro_usd: None,
+    };
+    let total = AgentNews::SessionTotal {
+        tokens: Some(tokens),
+        micro_usd: None,
+    };
+    vec![spent, total]
+}
+
+/// Words of a message that the user has to see to first.
+const REFUSALS: [&str; 8] = [
+    "status 401",
+    "status 402",
+    "status 403",
+    "status 404",
+    "quota exceeded",
+    "missing environment variable",
+    "model_not_found",
+    "invalid_request_error",
+];
+/// Words of a service that another try may reach.
+const AWAY: [&str; 9] = [
+    "limit",
+    "429",
+    "status 5",
+    "capacity",
+    "overload",
+    "connect",
+    "network",
+    "timed out",
+    "timeout",
+];
+
 /// The fault by the words of the message, which has no code.
-fn fault(said: &str) -> ServiceFault {
+fn fault_of(said: &str) -> ServiceFault {
     let lower = said.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     let told = told(&format!("codex says: {said}"));
-    let refusals = [
-        "status 401",
-        "status 402",
-        "status 403",
-        "status 404",
-        "quota exceeded",
-        "missing environment variable",
-        "model_not_found",
-        "invalid_request_error",
-    ];
-    let away = [
-        "limit",
-        "429",
-        "status 5",
-        "capacity",
-        "overload",
-        "connect",
-        "network",
-        "timed out",
-        "timeout",
-    ];
     if has(&["context_length", "context window"]) {
         return ServiceFault::SessionLost(told);
     }
-    match (has(&refusals), has(&away)) {
+    match (has(&REFUSALS), has(&AWAY)) {
         (true, _) => ServiceFault::Refused(told),
         (false, true) => ServiceFault::Away(told),
         (false, false) => ServiceFault::Unknown(told),

@@ -8,7 +8,6 @@ mod signs;
 
 pub use signs::LifeSigns;
 
-use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::{self, BufRead as _, BufReader, PipeReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -18,7 +17,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fp_plan::hint::Hint;
 use fp_plan::plan::id::AgentName;
 use fp_plan::settings::{AgentPlayer, Agents, OwnProgram};
 use fp_plan::text::{fitted, last_part, one_line};
@@ -26,6 +24,7 @@ use fp_run::run::crew::TokenUse;
 use fp_run::run::state::Role;
 use serde_json::Value;
 
+use crate::error::{HostError, HostResult};
 use crate::platform::{ProcessGroup, find_program};
 use crate::process::{AGENT_ROLE, CommandEnd, DRAIN, GRACE, Limits, OutputReader, ask, spawn_with};
 
@@ -51,30 +50,6 @@ pub enum AgentProgram {
     OpenCode(PathBuf),
     /// One that the user's settings describe.
     Own(OwnProgram),
-}
-
-/// Why a program can't play an agent.
-#[derive(Debug, thiserror::Error)]
-#[error("{said}")]
-pub struct AgentError {
-    said: String,
-    hint: String,
-}
-
-impl AgentError {
-    fn not_started(program: &str, source: &io::Error) -> Self {
-        let said = format!("{program} can't be started: {source}");
-        Self {
-            said,
-            hint: "see whether it runs by itself in a terminal".to_owned(),
-        }
-    }
-}
-
-impl Hint for AgentError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        Some(self.hint.as_str().into())
-    }
 }
 
 /// An agent program that this knows by itself.
@@ -136,15 +111,20 @@ pub struct AgentOrder<'a> {
 }
 
 impl AgentOrder<'_> {
-    fn is_builder(&self) -> bool {
-        self.role == Role::Builder
+    /// The arguments that choose its model and effort, where the settings say which.
+    fn model_args(&self, model: &'static str, effort: &'static str) -> impl Iterator<Item = &str> {
+        let chosen = [(model, &self.player.model), (effort, &self.player.effort)];
+        let chosen = chosen
+            .into_iter()
+            .filter_map(|(flag, value)| Some([flag, value.as_deref()?]));
+        chosen.flatten()
     }
 
-    /// The role's page and the prompt, for a program that takes one text.
-    fn whole_prompt(&self) -> String {
-        match self.session {
-            Some(_) => self.prompt.to_owned(),
-            None => format!("{}\n\n# Now\n\n{}\n", self.page.trim(), self.prompt),
+    /// The text for a program that takes only one: the role's page, unless the conversation goes on, and the prompt.
+    fn whole_prompt(&self, goes_on: bool) -> String {
+        match goes_on {
+            true => self.prompt.to_owned(),
+            false => format!("{}\n\n# Now\n\n{}\n", self.page.trim(), self.prompt),
         }
     }
 }
@@ -222,48 +202,23 @@ impl AgentProgram {
     ///
     /// # Errors
     /// It isn't there, or is too old.
-    pub fn find(name: &str, agents: &Agents, search_path: &OsStr) -> Result<Self, AgentError> {
-        if let Some(own) = agents
-            .programs
-            .get(name)
-            .filter(|own| !own.start.is_empty())
-        {
+    pub fn find(name: &str, agents: &Agents, search_path: &OsStr) -> HostResult<Self> {
+        let own = agents.programs.get(name);
+        if let Some(own) = own.filter(|own| !own.start.is_empty()) {
             return Ok(Self::Own(own.clone()));
         }
         let Some(known) = KNOWN.iter().find(|known| known.name == name) else {
-            let own = agents.programs.keys().cloned();
-            let known: Vec<String> = KNOWN
-                .iter()
-                .map(|known| known.name.to_owned())
-                .chain(own)
-                .collect();
-            let hint = format!(
+            let own = agents.programs.keys().map(String::as_str);
+            let names: Vec<&str> = KNOWN.iter().map(|known| known.name).chain(own).collect();
+            let said = format!("there is no program {name:?} for agents in the settings");
+            return Err(HostError::failed(said).with_hint(format_args!(
                 "`agents.builder.program` and `agents.verifier.program` take: {}; programs of your own are in \
                  `agents.programs`",
-                known.join(", ")
-            );
-            let said = format!("there is no program {name:?} for agents in the settings");
-            return Err(AgentError { said, hint });
+                names.join(", ")
+            )));
         };
-        let path_of = |known: &KnownProgram| find_program(known.name, search_path);
-        let Some(path) = path_of(known) else {
-            let found = KNOWN
-                .iter()
-                .filter(|other| path_of(other).is_some())
-                .map(|other| other.name);
-            let found: Vec<&str> = found.collect();
-            let mut hint = format!("get it: {}", known.get);
-            if !found.is_empty() {
-                hint.push_str(&format!(
-                    "; or take what is there with --agent: {}",
-                    found.join(", ")
-                ));
-            }
-            return Err(AgentError {
-                said: format!("{name} is not installed"),
-                hint,
-            });
-        };
+        let path =
+            find_program(name, search_path).ok_or_else(|| known.not_installed(search_path))?;
         known.check_version(&path)?;
         Ok((known.of)(path))
     }
@@ -300,26 +255,39 @@ impl AgentProgram {
 ///
 /// # Errors
 /// It isn't there, or is too old.
-pub fn find_claude(
-    given: Option<&Path>,
-    search_path: &OsStr,
-) -> Result<(PathBuf, String), AgentError> {
+pub fn find_claude(given: Option<&Path>, search_path: &OsStr) -> HostResult<(PathBuf, String)> {
     let [claude, ..] = &KNOWN;
     let path = match given {
         Some(path) => std::path::absolute(path).ok(),
         None => find_program(claude.name, search_path),
     };
-    let path = path.ok_or_else(|| AgentError {
-        said: "Claude Code is not installed here: there is no `claude` on PATH".to_owned(),
-        hint: format!("get it: {}", claude.get),
+    let path = path.ok_or_else(|| {
+        HostError::failed("Claude Code is not installed here: there is no `claude` on PATH")
+            .with_hint(format_args!("get it: {}", claude.get))
     })?;
     let version = claude.check_version(&path)?;
     Ok((path, version))
 }
 
 impl KnownProgram {
+    fn not_installed(&self, search_path: &OsStr) -> HostError {
+        let others = KNOWN.iter().map(|other| other.name);
+        let others: Vec<&str> = others
+            .filter(|name| find_program(name, search_path).is_some())
+            .collect();
+        let or = match others.is_empty() {
+            true => String::new(),
+            false => format!(
+                "; or take what is there with --agent: {}",
+                others.join(", ")
+            ),
+        };
+        HostError::failed(format_args!("{} is not installed", self.name))
+            .with_hint(format_args!("get it: {}{or}", self.get))
+    }
+
     /// Its version. Fails if it is too old, or another program.
-    fn check_version(&self, path: &Path) -> Result<String, AgentError> {
+    fn check_version(&self, path: &Path) -> HostResult<String> {
         let mut command = Command::new(path);
         // Not in a repository that may not be trusted yet.
         command.arg("--version").current_dir(std::env::temp_dir());
@@ -327,27 +295,30 @@ impl KnownProgram {
             time: Duration::from_secs(20),
             ..Limits::default()
         };
-        let answer = ask(command, b"", limits)
-            .map_err(|source| AgentError::not_started(self.name, &source))?;
+        let answer = ask(command, b"", limits).map_err(|source| not_started(self.name, &source))?;
         let said = answer.stdout.to_text();
-        let version = said.split(|c: char| c.is_whitespace()).find_map(version_of);
-        match version.zip(version_of(self.since)) {
-            Some((version, since)) if version >= since => {
-                Ok(version.map(|number| number.to_string()).join("."))
-            }
-            _ => {
-                let (name, wanted) = (self.name, self.since);
-                let found = fitted(&one_line(&said), MAX_TOLD);
-                let path = path.display();
-                Err(AgentError {
-                    said: format!(
-                        "{path} says that it is {found:?}, and {name} {wanted} or newer is needed"
-                    ),
-                    hint: format!("update {name}, and see which one is first on PATH"),
-                })
+        let version = said.split(char::is_whitespace).find_map(version_of);
+        match version
+            .filter(|version| version_of(self.since).is_some_and(|since| *version >= since))
+        {
+            Some(version) => Ok(version.map(|number| number.to_string()).join(".")),
+            None => {
+                let (name, wanted, path) = (self.name, self.since, path.display());
+                let found = told(&said);
+                Err(HostError::failed(format_args!(
+                    "{path} says that it is {found:?}, and {name} {wanted} or newer is needed"
+                ))
+                .with_hint(format_args!(
+                    "update {name}, and see which one is first on PATH"
+                )))
             }
         }
     }
+}
+
+fn not_started(program: &str, source: &io::Error) -> HostError {
+    HostError::failed(format_args!("{program} can't be started: {source}"))
+        .with_hint("see whether it runs by itself in a terminal")
 }
 
 /// The three numbers of a version such as `v2.1.329-beta`, or `2.37.1.windows.1`.
@@ -377,21 +348,14 @@ impl RunningAgent {
         order: &AgentOrder<'_>,
         key: K,
         news: SyncSender<(K, AgentNews)>,
-    ) -> Result<Self, AgentError> {
-        let failed = |source: io::Error| AgentError::not_started(&order.player.program, &source);
+    ) -> HostResult<Self> {
+        let failed = |source: io::Error| not_started(&order.player.program, &source);
         let AgentCommand {
             mut command,
             input,
             session,
         } = program.command(order).map_err(failed)?;
-        command.env(
-            AGENT_ROLE,
-            if order.is_builder() {
-                "builder"
-            } else {
-                "verifier"
-            },
-        );
+        command.env(AGENT_ROLE, order.role.into_str());
         let (group, [stdout, stderr]) =
             spawn_with(command, input.into_bytes(), GRACE).map_err(failed)?;
         let program = program.clone();
@@ -499,13 +463,15 @@ fn told(text: &str) -> String {
 }
 
 /// A use of a tool in a few words: its name and what it is used on.
-fn use_of(tool: &str, input: &Value) -> String {
-    let on = ["command", "file_path", "filePath", "path", "pattern"];
-    let on = on
-        .iter()
-        .find_map(|key| input[*key].as_str())
-        .unwrap_or_default();
-    told(&format!("{tool} {on}"))
+fn use_of(tool: &Value, input: &Value) -> String {
+    let mut on = ["command", "file_path", "filePath", "path", "pattern"].iter();
+    let on = on.find_map(|key| input[*key].as_str()).unwrap_or_default();
+    told(&format!("{} {on}", tool.as_str().unwrap_or("?")))
+}
+
+/// The conversation of this id.
+fn session_of(id: &Value) -> Option<AgentNews> {
+    Some(AgentNews::Session(id.as_str()?.to_owned()))
 }
 
 /// A text of an agent as its own words.

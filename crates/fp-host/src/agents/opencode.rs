@@ -4,11 +4,12 @@
 use std::path::Path;
 use std::process::Command;
 
+use fp_run::run::state::Role;
 use serde_json::{Value, json};
 
 use super::{
-    AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, micro_usd, number, said, told,
-    use_of,
+    AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, micro_usd, number, said,
+    session_of, told, use_of,
 };
 
 /// The variable with a configuration that goes before those in files.
@@ -17,25 +18,18 @@ const CONFIGURATION: &str = "OPENCODE_CONFIG_CONTENT";
 const AGENT: &str = "fp";
 
 pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
-    let mut command = Command::new(path);
-    command
-        .args(["run", "--format", "json", "--agent", AGENT])
-        .arg("--dir")
-        .arg(order.cwd);
     let known = std::env::var(CONFIGURATION)
         .ok()
         .and_then(|text| serde_json::from_str(&text).ok())
         .filter(Value::is_object);
-    command.env(
-        CONFIGURATION,
-        configuration(known.unwrap_or_else(|| json!({})), order).to_string(),
-    );
-    for (flag, value) in [
-        ("--model", &order.player.model),
-        ("--variant", &order.player.effort),
-    ] {
-        command.args(value.iter().flat_map(|value| [flag, value]));
-    }
+    let configuration = configuration(known.unwrap_or_else(|| json!({})), order);
+    let mut command = Command::new(path);
+    command
+        .args(["run", "--format", "json", "--agent", AGENT])
+        .arg("--dir")
+        .arg(order.cwd)
+        .env(CONFIGURATION, configuration.to_string())
+        .args(order.model_args("--model", "--variant"));
     if let Some(session) = order.session {
         command.args(["--session", session]);
     }
@@ -48,29 +42,22 @@ pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
 
 /// The user's `known` configuration with the agent and its permissions.
 fn configuration(mut known: Value, order: &AgentOrder<'_>) -> Value {
-    let own: &[_] = if order.is_builder() {
-        &[
-            "fp claim *",
-            "fp submit *",
-            "fp scope *",
-            "fp clarify *",
-            "fp note *",
-        ]
-    } else {
-        &["fp verify *", "fp verdict *"]
+    let (own, edit): (&[&str], _) = match order.role {
+        Role::Builder => (&["claim", "submit", "scope", "clarify", "note"], "allow"),
+        Role::Verifier => (&["verify", "verdict"], "deny"),
     };
     let mut shell = json!({ "*": "deny" });
-    own.iter()
-        .for_each(|command| shell[*command] = "allow".into());
+    for command in own {
+        shell[format!("fp {command} *")] = "allow".into();
+    }
     for rule in order.allow {
-        if let Some(command) = rule
+        let command = rule
             .strip_prefix("Bash(")
-            .and_then(|rest| rest.strip_suffix(')'))
-        {
+            .and_then(|rest| rest.strip_suffix(')'));
+        if let Some(command) = command {
             shell[command] = "allow".into();
         }
     }
-    let edit = if order.is_builder() { "allow" } else { "deny" };
     known["permission"] =
         json!({ "edit": edit, "webfetch": "deny", "external_directory": "deny", "bash": shell });
     if !known["agent"].is_object() {
@@ -83,15 +70,11 @@ fn configuration(mut known: Value, order: &AgentOrder<'_>) -> Value {
 
 pub(super) fn read(line: &Value) -> Vec<AgentNews> {
     let part = &line["part"];
-    let mut news: Vec<AgentNews> = line["sessionID"]
-        .as_str()
-        .map(|id| AgentNews::Session(id.to_owned()))
-        .into_iter()
-        .collect();
+    let mut news = Vec::from_iter(session_of(&line["sessionID"]));
     match line["type"].as_str() {
         Some("tool_use") => {
             news.push(AgentNews::Doing(use_of(
-                part["tool"].as_str().unwrap_or("?"),
+                &part["tool"],
                 &part["state"]["input"],
             )));
         }

@@ -7,43 +7,28 @@ use std::io;
 use fp_plan::settings::OwnProgram;
 use serde_json::Value;
 
-use super::{AgentCommand, AgentNews, AgentOrder, TokenUse, micro_usd, number};
+use super::{AgentCommand, AgentNews, AgentOrder, TokenUse, micro_usd, number, session_of};
 use crate::platform::program_command;
 
 pub(super) fn command(own: &OwnProgram, order: &AgentOrder<'_>) -> io::Result<AgentCommand> {
     let resumed = order.session.filter(|_| !own.resume.is_empty());
     let prompt = order.scratch.join(format!("{}.md", order.name));
-    fs::write(
-        &prompt,
-        AgentOrder {
-            session: resumed,
-            ..*order
-        }
-        .whole_prompt(),
-    )?;
-    let mut words = if resumed.is_some() {
-        own.resume.iter()
-    } else {
-        own.start.iter()
+    fs::write(&prompt, order.whole_prompt(resumed.is_some()))?;
+    let words = match resumed {
+        Some(_) => &own.resume,
+        None => &own.start,
     };
     let filled = |word: &String| {
         word.replace("{cwd}", &order.cwd.to_string_lossy())
             .replace("{model}", order.player.model.as_deref().unwrap_or_default())
             .replace("{session}", resumed.unwrap_or_default())
-            .replace(
-                "{role}",
-                if order.is_builder() {
-                    "builder"
-                } else {
-                    "verifier"
-                },
-            )
+            .replace("{role}", order.role.into_str())
             .replace("{name}", order.name.as_str())
             .replace("{prompt}", &prompt.to_string_lossy())
     };
-    let name = words.next().map(filled).unwrap_or_default();
-    let mut command = program_command(&name, order.search_path);
-    command.args(words.map(filled));
+    let mut words = words.iter().map(filled);
+    let mut command = program_command(&words.next().unwrap_or_default(), order.search_path);
+    command.args(words);
     Ok(AgentCommand {
         command,
         input: String::new(),
@@ -52,9 +37,7 @@ pub(super) fn command(own: &OwnProgram, order: &AgentOrder<'_>) -> io::Result<Ag
 }
 
 pub(super) fn read(line: &Value) -> Vec<AgentNews> {
-    let session = line["session"]
-        .as_str()
-        .map(|id| AgentNews::Session(id.to_owned()));
+    let session = session_of(&line["session"]);
     let usage = &line["usage"];
     let micro_usd = micro_usd(&line["cost_usd"]);
     let spent = (usage.is_object() || micro_usd.is_some()).then(|| {

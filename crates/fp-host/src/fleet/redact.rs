@@ -7,7 +7,8 @@ use std::sync::{LazyLock, OnceLock};
 use regex::{Captures, Regex};
 use serde_json::Value;
 
-use super::FleetError;
+use super::secret_found;
+use crate::error::HostResult;
 
 /// Shortest value of a variable that is looked for; a shorter one would be in too many words.
 const SHORTEST: usize = 8;
@@ -85,7 +86,7 @@ pub(crate) fn redact(value: &mut Value) {
 }
 
 /// The `text` of the plan's file `name` as it travels. Fails for a secret in `tasks.md`, which machines know by its hash.
-pub(super) fn to_send(name: &str, text: String) -> Result<String, FleetError> {
+pub(super) fn to_send(name: &str, text: String) -> HostResult<String> {
     if let Ok(value) = serde_json::from_str::<Value>(&text) {
         let mut clean = value.clone();
         redact(&mut clean);
@@ -102,7 +103,7 @@ pub(super) fn to_send(name: &str, text: String) -> Result<String, FleetError> {
             .zip(clean.lines())
             .take_while(|(line, clean)| line == clean)
             .count();
-        return Err(FleetError::Secret(format!("{name}:{}", same + 1)));
+        return Err(secret_found(&format!("{name}:{}", same + 1)));
     }
     Ok(clean)
 }

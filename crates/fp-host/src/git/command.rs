@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use fp_plan::repo_path::RepoPath;
 
-use super::{Git, GitError, GitFailure};
+use super::{Git, GitFailure, unexpected};
+use crate::error::{HostError, HostErrorKind, HostResult};
 use crate::platform::os_string;
 use crate::process::{OutputReader, poll_until};
 
@@ -195,12 +196,12 @@ impl GitCall {
     }
 
     /// Runs the call and returns its output, or the failure as an error.
-    pub(super) fn output(self) -> Result<Vec<u8>, GitError> {
+    pub(super) fn output(self) -> HostResult<Vec<u8>> {
         self.run()?.into_output()
     }
 
     /// Runs the call to its end, whatever its status.
-    pub(super) fn run(mut self) -> Result<Finished, GitError> {
+    pub(super) fn run(mut self) -> HostResult<Finished> {
         let mut child = self.command.spawn().map_err(not_started)?;
         let stdin = child.stdin.take();
         let output = std::thread::scope(|scope| {
@@ -210,7 +211,7 @@ impl GitCall {
             }
             child.wait_with_output()
         })
-        .map_err(GitError::io(format!("wait for `{}`", self.shown)))?;
+        .map_err(HostError::doing(&format!("wait for `{}`", self.shown)))?;
         let failure = (!output.status.success()).then(|| GitFailure {
             command: self.shown.clone(),
             status: output.status.code(),
@@ -224,17 +225,18 @@ impl GitCall {
     }
 
     /// Runs the call to its end, whatever its status, but not longer than `limit`.
-    pub(super) fn run_within(mut self, limit: Duration) -> Result<Finished, GitError> {
-        let failed = || GitError::io(format!("wait for `{}`", self.shown));
+    pub(super) fn run_within(mut self, limit: Duration) -> HostResult<Finished> {
+        let action = format!("wait for `{}`", self.shown);
+        let failed = HostError::doing(&action);
         let mut child = self.command.spawn().map_err(not_started)?;
         // A helper that outlives git, such as a connection that others share, may hold the pipes.
         let read = |pipe: Box<dyn Read + Send>| OutputReader::start(pipe, MAX_OUTPUT, MAX_OUTPUT);
         let stdout = child.stdout.take().map(|pipe| read(Box::new(pipe)));
         let stderr = child.stderr.take().map(|pipe| read(Box::new(pipe)));
-        let status = poll_until(limit, POLL, || child.try_wait()).map_err(failed())?;
+        let status = poll_until(limit, POLL, || child.try_wait()).map_err(failed)?;
         if status.is_none() {
             drop(child.kill());
-            child.wait().map_err(failed())?;
+            child.wait().map_err(failed)?;
         }
         let [stdout, stderr] = [stdout, stderr]
             .map(|reader| reader.map_or_else(String::new, |reader| reader.finish(DRAIN).to_text()));
@@ -258,29 +260,41 @@ impl GitCall {
     }
 }
 
-fn not_started(source: io::Error) -> GitError {
+fn not_started(source: io::Error) -> HostError {
     match source.kind() {
-        io::ErrorKind::NotFound => GitError::NotInstalled,
-        _ => GitError::Io {
-            action: "start git".into(),
-            source,
-        },
+        io::ErrorKind::NotFound => HostError::failed("git was not found on PATH")
+            .with_hint("install git, or add its folder to PATH")
+            .with_kind(HostErrorKind::GitMissing),
+        _ => HostError::doing("start git")(source),
     }
 }
 
 impl Finished {
-    pub(super) fn into_output(self) -> Result<Vec<u8>, GitError> {
+    /// The failure, if git said one of `words`.
+    pub(super) fn failed_with(&self, words: &[&str]) -> Option<&GitFailure> {
+        let said = |failure: &&GitFailure| words.iter().any(|words| failure.stderr.contains(words));
+        self.failure.as_ref().filter(said)
+    }
+
+    /// True if git ended with `status`, which may be its answer.
+    pub(super) fn ended_with(&self, status: i32) -> bool {
+        self.failure
+            .as_ref()
+            .is_some_and(|failure| failure.status == Some(status))
+    }
+
+    pub(super) fn into_output(self) -> HostResult<Vec<u8>> {
         match self.failure {
             None => Ok(self.stdout),
-            Some(failure) => Err(classify(failure)),
+            Some(failure) => Err(failure.into_error()),
         }
     }
 
     /// Parses the output with `read`; fails if that returns `None`.
-    pub(super) fn parsed<T>(self, read: impl FnOnce(&[u8]) -> Option<T>) -> Result<T, GitError> {
+    pub(super) fn parsed<T>(self, read: impl FnOnce(&[u8]) -> Option<T>) -> HostResult<T> {
         let shown = self.shown.clone();
         let output = self.into_output()?;
-        read(&output).ok_or_else(|| GitError::unexpected(&shown, &output))
+        read(&output).ok_or_else(|| unexpected(&shown, &output))
     }
 }
 
@@ -294,13 +308,6 @@ pub(super) fn readable_tail(bytes: &[u8], limit: usize) -> String {
         .collect()
 }
 
-fn classify(failure: GitFailure) -> GitError {
-    match failure.stderr.contains("not a git repository") {
-        true => GitError::NotARepository(failure.stderr.into()),
-        false => GitError::Failed(Box::new(failure)),
-    }
-}
-
 /// Time limit of [`ask`].
 const LIMIT: Duration = Duration::from_secs(10);
 
@@ -308,7 +315,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// Git is missing, takes too long, or ends with a status other than 0.
-pub fn ask(folder: &Path, args: &[&str]) -> Result<String, GitError> {
+pub fn ask(folder: &Path, args: &[&str]) -> HostResult<String> {
     let output = GitCall::in_folder(folder)
         .literal()
         .args(args)

@@ -12,10 +12,10 @@ use super::command::{Finished, GitCall, readable_tail};
 use super::status::HEAD_CAP;
 use super::tree::INDEX;
 use super::{
-    EntryState, Git, GitError, GitFailure, Oid, Operation, StatusEntry, WorkingTreeStatus,
+    EntryState, Git, GitFailure, Oid, Operation, StatusEntry, WorkingTreeStatus, records_of,
 };
+use crate::error::{HostError, HostResult};
 use crate::file;
-use crate::platform::os_string;
 
 /// Time that another process may hold the index before that is reported; editors hold it for moments.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
@@ -68,49 +68,23 @@ pub(crate) fn stays_as_edited(files: &[RepoPath]) -> Option<String> {
 }
 
 impl Git {
-    /// Commits the working tree's version of `files` (both ends of a rename). Anything else that is staged
-    /// stays staged. Runs hooks and respects signing.
-    ///
-    /// # Errors
-    /// Git can't be run or its output can't be read. A problem that a person can settle is
-    /// [`CommitOutcome::Blocked`].
-    pub fn commit(&self, files: &[RepoPath], message: &str) -> Result<CommitOutcome, GitError> {
-        let before = match self.before_commit()? {
-            Ok(before) => before,
-            Err(blocked) => return Ok(CommitOutcome::Blocked(blocked)),
-        };
-        let of_files = |entry: &&StatusEntry| files.contains(&entry.path);
-        let changed: Vec<&StatusEntry> = before.entries.iter().filter(of_files).collect();
-        if changed.is_empty() {
-            return Ok(CommitOutcome::NothingToCommit);
+    /// Commits the working tree's version of `files` (both ends of a rename), as [`Git::commit_tree`] does.
+    pub fn commit(&self, files: &[RepoPath], message: &str) -> HostResult<CommitOutcome> {
+        let folder = self.temporary_index_of_head()?;
+        let index = folder.path().join(INDEX);
+        let mut status = self.status_by(&index)?;
+        status.entries.retain(|entry| files.contains(&entry.path));
+        for entry in &mut status.entries {
+            // What is not committed in a submodule is in no commit of this repository.
+            if let EntryState::Tracked {
+                dirty_submodule, ..
+            } = &mut entry.state
+            {
+                *dirty_submodule = false;
+            }
         }
-        let new = changed
-            .iter()
-            .filter(|entry| entry.state == EntryState::Untracked);
-        let new: Vec<&RepoPath> = new.map(|entry| &entry.path).collect();
-        if !new.is_empty() {
-            // `git commit --only` takes nothing that git doesn't know.
-            let add = self.call("add --intent-to-add");
-            add.paths(new.iter().copied()).output()?;
-        }
-        let result = self.make(message, |call| {
-            // The hooks would inherit a setting that makes all paths literal.
-            let literal = |path: &RepoPath| os_string(&[b":(literal)", path.as_bytes()].concat());
-            // Where a folder has replaced a file, git takes the file out for those in the folder.
-            let is_named = |entry: &&&StatusEntry| {
-                entry.letter() != 'D' || !self.absolute(&entry.path).is_dir()
-            };
-            let named = changed
-                .iter()
-                .filter(is_named)
-                .map(|entry| literal(&entry.path));
-            named.fold(call.arg("--only").arg("--"), GitCall::arg)
-        });
-        match &result {
-            Ok(CommitOutcome::Committed { .. }) => self.follow_hooks(files, &before)?,
-            _ => self.take_back(files.iter().filter(|path| !before.has_staged(path)))?,
-        }
-        result
+        self.update_index(&index, &status)?;
+        self.commit_tree(&self.tree_of(&index)?, files, message)
     }
 
     /// Commits `files` (both ends of a rename) as they are in `tree`, whatever the working tree has by now.
@@ -125,15 +99,15 @@ impl Git {
         tree: &Oid,
         files: &[RepoPath],
         message: &str,
-    ) -> Result<CommitOutcome, GitError> {
-        let before = match self.before_commit()? {
+    ) -> HostResult<CommitOutcome> {
+        let before = match self.status_or_obstacle()? {
             Ok(before) => before,
             Err(blocked) => return Ok(CommitOutcome::Blocked(blocked)),
         };
-        let base = before
-            .commit
-            .clone()
-            .map_or_else(|| self.empty_tree(), Ok)?;
+        let base = match &before.commit {
+            Some(commit) => commit.clone(),
+            None => self.empty_tree()?,
+        };
         let lines = self.lines_between(&base, tree, Some(files))?;
         if lines.is_empty() {
             return Ok(CommitOutcome::NothingToCommit);
@@ -142,12 +116,12 @@ impl Git {
         let index = folder.path().join(INDEX);
         self.call_on(&index, STAGE).input(lines.clone()).output()?;
         // The user's index is ahead of the commit: a process that dies in between leaves nothing to mend.
-        let entries = self.index_entries(&lines)?;
+        let entries = self.index_entries(&lines, tree)?;
         let staged = self.call(STAGE).input(lines).run()?;
         if let Some(failure) = staged.failure {
-            return Ok(CommitOutcome::Blocked(blocked(failure, &[])));
+            return Ok(CommitOutcome::Blocked(blocked_by(&failure, &[])));
         }
-        let result = self.make(message, |call| call.env("GIT_INDEX_FILE", &index));
+        let result = self.run_commit(message, |call| call.env("GIT_INDEX_FILE", &index));
         if let Ok(CommitOutcome::Committed { .. }) = &result {
             self.follow_hooks(files, &before)?;
         } else {
@@ -166,12 +140,12 @@ impl Git {
         commit: &Oid,
         tree: &Oid,
         files: &[RepoPath],
-    ) -> Result<Vec<RepoPath>, GitError> {
+    ) -> HostResult<Vec<RepoPath>> {
         let parent = self.parent(commit)?;
         let intended = self.lines_between(&parent, tree, Some(files))?;
         let made = self.lines_between(&parent, commit, None)?;
         let [intended, made]: [HashSet<&[u8]>; 2] =
-            [&intended, &made].map(|lines| records(lines).collect());
+            [&intended, &made].map(|lines| records_of(lines).collect());
         let mut paths: Vec<RepoPath> = intended
             .symmetric_difference(&made)
             .filter_map(|r| path_of(r))
@@ -185,33 +159,21 @@ impl Git {
     ///
     /// # Errors
     /// Git fails, or there is none.
-    pub fn parent(&self, commit: &Oid) -> Result<Oid, GitError> {
+    pub fn parent(&self, commit: &Oid) -> HostResult<Oid> {
         self.call("rev-parse --verify --end-of-options")
             .arg(format!("{commit}^"))
             .oid()
     }
 
-    /// The entries of the user's index at the paths of `lines`, as lines for `--index-info`.
-    fn index_entries(&self, lines: &[u8]) -> Result<Vec<u8>, GitError> {
-        let paths: Vec<RepoPath> = records(lines).filter_map(path_of).collect();
-        let mut entries = Vec::new();
-        for record in records(lines) {
-            let nothing = record
-                .split(|&b| b == b' ')
-                .nth(1)
-                .map_or(40, |id| id.iter().take_while(|b| **b != b'\t').count());
-            let path = path_of(record).unwrap_or_else(|| RepoPath::from_bytes(b""));
-            entries.extend(
-                [
-                    b"0 ",
-                    "0".repeat(nothing).as_bytes(),
-                    b"\t",
-                    path.as_bytes(),
-                    b"\0",
-                ]
-                .concat(),
-            );
-        }
+    /// The entries of the user's index at the paths of `lines`, as lines for `--index-info`, and what takes out the others.
+    /// Ids are as long as that of `tree`.
+    fn index_entries(&self, lines: &[u8], tree: &Oid) -> HostResult<Vec<u8>> {
+        let paths: Vec<RepoPath> = records_of(lines).filter_map(path_of).collect();
+        let nothing = format!("0 {}\t", "0".repeat(tree.as_str().len()));
+        let taken_out = paths
+            .iter()
+            .map(|path| [nothing.as_bytes(), path.as_bytes(), b"\0"].concat());
+        let mut entries: Vec<u8> = taken_out.flatten().collect();
         entries.extend(self.call("ls-files --stage -z").paths(&paths).output()?);
         Ok(entries)
     }
@@ -219,15 +181,14 @@ impl Git {
     /// Commits exactly what is staged. Runs hooks and respects signing.
     ///
     /// # Errors
-    /// Git can't be run or its output can't be read. A problem that a person can settle is
-    /// [`CommitOutcome::Blocked`].
-    pub fn commit_staged(&self, message: &str) -> Result<CommitOutcome, GitError> {
-        match self.before_commit()? {
+    /// As for [`Git::commit_tree`].
+    pub fn commit_staged(&self, message: &str) -> HostResult<CommitOutcome> {
+        match self.status_or_obstacle()? {
             Err(blocked) => Ok(CommitOutcome::Blocked(blocked)),
             Ok(status) if !status.entries.iter().any(StatusEntry::is_staged) => {
                 Ok(CommitOutcome::NothingToCommit)
             }
-            Ok(_) => self.make(message, |call| call),
+            Ok(_) => self.run_commit(message, |call| call),
         }
     }
 
@@ -235,16 +196,13 @@ impl Git {
     ///
     /// # Errors
     /// Git can't be run or its output can't be read.
-    pub fn commit_obstacle(&self) -> Result<Option<Blocked>, GitError> {
-        Ok(self.before_commit()?.err())
+    pub fn commit_obstacle(&self) -> HostResult<Option<Blocked>> {
+        Ok(self.status_or_obstacle()?.err())
     }
 
     /// The differences from HEAD, or the reason why no commit can be made.
-    fn before_commit(&self) -> Result<Result<WorkingTreeStatus, Blocked>, GitError> {
-        if let Some(operation) = self
-            .state()
-            .filter(|&operation| operation != Operation::Bisect)
-        {
+    fn status_or_obstacle(&self) -> HostResult<Result<WorkingTreeStatus, Blocked>> {
+        if let Some(operation) = self.blocking_operation() {
             return Ok(Err(Blocked::InProgress(operation)));
         }
         if let Some(lock) = self.wait_for_locks() {
@@ -256,10 +214,9 @@ impl Git {
             .iter()
             .filter(|entry| entry.state == EntryState::Unmerged);
         let unmerged: Vec<RepoPath> = unmerged.map(|entry| entry.path.clone()).collect();
-        Ok(if unmerged.is_empty() {
-            Ok(status)
-        } else {
-            Err(Blocked::Conflict(unmerged))
+        Ok(match unmerged.is_empty() {
+            true => Ok(status),
+            false => Err(Blocked::Conflict(unmerged)),
         })
     }
 
@@ -268,7 +225,7 @@ impl Git {
     ///
     /// # Errors
     /// Git can't be run or its output can't be read.
-    pub fn follow_commit(&self, files: &[RepoPath]) -> Result<(), GitError> {
+    pub fn follow_commit(&self, files: &[RepoPath]) -> HostResult<()> {
         let status = self.status()?;
         let stale = |e: &&StatusEntry| e.is_staged() && files.contains(&e.path);
         let mut stale = status
@@ -316,7 +273,7 @@ impl Git {
     pub(crate) fn take_back<'p>(
         &self,
         paths: impl IntoIterator<Item = &'p RepoPath>,
-    ) -> Result<(), GitError> {
+    ) -> HostResult<()> {
         let list = nul_ended(paths);
         if list.is_empty() {
             return Ok(());
@@ -328,30 +285,28 @@ impl Git {
     }
 
     /// Makes a commit by a `git commit` to which `with` adds what it takes.
-    fn make(
+    fn run_commit(
         &self,
         message: &str,
         with: impl FnOnce(GitCall) -> GitCall,
-    ) -> Result<CommitOutcome, GitError> {
-        let message = temporary(message.as_bytes())?;
+    ) -> HostResult<CommitOutcome> {
+        let message = message_file(message).map_err(HostError::doing("make a temporary file"))?;
         let call = self.call_with_hooks("commit --cleanup=whitespace --no-edit");
         let call = with(call.arg("-F").arg(message.path()));
         let Finished {
             stdout, failure, ..
         } = self.locked(call)?.run()?;
         Ok(match failure {
-            None => CommitOutcome::Committed {
-                hash: self.head()?.commit,
-            },
+            None => CommitOutcome::Committed { hash: self.head()? },
             Some(failure) if is_nothing(&failure, &stdout) => CommitOutcome::NothingToCommit,
-            Some(failure) => CommitOutcome::Blocked(blocked(failure, &stdout)),
+            Some(failure) => CommitOutcome::Blocked(blocked_by(&failure, &stdout)),
         })
     }
 
     /// Updates the user's index after a hook that rewrote some of `files`, or added others, which were not staged
     /// `before`. Git leaves the version from before the hook in the index, as if staged, and the user's next commit would
     /// undo the hook's work.
-    fn follow_hooks(&self, files: &[RepoPath], before: &WorkingTreeStatus) -> Result<(), GitError> {
+    fn follow_hooks(&self, files: &[RepoPath], before: &WorkingTreeStatus) -> HostResult<()> {
         let mut stale = self.status()?.entries;
         stale.retain(|e| e.is_staged() && (files.contains(&e.path) || !before.has_staged(&e.path)));
         if stale.is_empty() {
@@ -364,20 +319,19 @@ impl Git {
     }
 
     /// `call`, with a process that holds the commit lock, if there is one.
-    pub(super) fn locked(&self, call: GitCall) -> Result<GitCall, GitError> {
+    pub(super) fn locked(&self, call: GitCall) -> HostResult<GitCall> {
         let Some(lock) = &self.commit_lock else {
             return Ok(call);
         };
-        Ok(call.holds(lock.try_clone().map_err(GitError::io("hold the lock"))?))
+        Ok(call.holds(
+            lock.try_clone()
+                .map_err(HostError::doing("hold the lock"))?,
+        ))
     }
 }
 
 /// Updates an index by lines.
 const STAGE: &str = "update-index --replace -z --index-info";
-
-fn records(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
-    lines.split(|&b| b == 0).filter(|record| !record.is_empty())
-}
 
 /// The path in a line for `--index-info`.
 fn path_of(record: &[u8]) -> Option<RepoPath> {
@@ -385,10 +339,9 @@ fn path_of(record: &[u8]) -> Option<RepoPath> {
     Some(RepoPath::from_bytes(&record[at + 1..]))
 }
 
-fn temporary(content: &[u8]) -> Result<tempfile::NamedTempFile, GitError> {
-    let mut file = tempfile::NamedTempFile::new().map_err(GitError::io("make a temporary file"))?;
-    file.write_all(content)
-        .map_err(GitError::io(format!("write {}", file.path().display())))?;
+fn message_file(message: &str) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut file = tempfile::NamedTempFile::new()?;
+    file.write_all(message.as_bytes())?;
     Ok(file)
 }
 
@@ -419,7 +372,7 @@ fn lock_in_the_way(stderr: &str) -> Option<String> {
 }
 
 /// Recognises a lock by git's messages, which are in English here.
-fn blocked(failure: GitFailure, stdout: &[u8]) -> Blocked {
+fn blocked_by(failure: &GitFailure, stdout: &[u8]) -> Blocked {
     match lock_in_the_way(&failure.stderr) {
         Some(lock) => Blocked::Locked(lock),
         None => {

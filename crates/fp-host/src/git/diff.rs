@@ -7,7 +7,9 @@ use std::ops::Range;
 use fp_plan::repo_path::RepoPath;
 use fp_run::verification::change::{Change, ChangeStatus, ChangedLine, ChangedLines, FileKind};
 
-use super::{Git, GitError, Oid};
+use super::command::Finished;
+use super::{Git, Oid, records_of, unexpected};
+use crate::error::HostResult;
 use crate::file;
 
 /// Ids of a file's content before and after a change; `None` if there is no file.
@@ -21,8 +23,8 @@ impl Git {
     /// The changes from one tree to another, with renames detected, sorted by path. One process.
     ///
     /// # Errors
-    /// [`GitError::MissingObject`] if git no longer has one of the trees.
-    pub fn diff(&self, base: &Oid, tree: &Oid) -> Result<Vec<Change>, GitError> {
+    /// Git no longer has one of the trees.
+    pub fn diff(&self, base: &Oid, tree: &Oid) -> HostResult<Vec<Change>> {
         Ok(self
             .diff_with_blobs(base, tree)?
             .into_iter()
@@ -34,8 +36,8 @@ impl Git {
     /// process.
     ///
     /// # Errors
-    /// [`GitError::MissingObject`] if git no longer has one of the trees.
-    pub(crate) fn patch(&self, base: &Oid, tree: &Oid) -> Result<Vec<u8>, GitError> {
+    /// Git no longer has one of the trees.
+    pub(crate) fn patch(&self, base: &Oid, tree: &Oid) -> HostResult<Vec<u8>> {
         let call = self
             .call("diff-tree -p --binary --full-index --no-ext-diff --no-textconv --end-of-options")
             .arg(base.as_str())
@@ -47,14 +49,14 @@ impl Git {
     ///
     /// # Errors
     /// Git itself fails.
-    pub(crate) fn apply(&self, patch: Vec<u8>) -> Result<bool, GitError> {
+    pub(crate) fn apply(&self, patch: Vec<u8>) -> HostResult<bool> {
         let applied = self
             .call("apply --whitespace=nowarn -")
             .input(patch)
             .run()?;
-        match applied.failure.as_ref().map(|failure| failure.status) {
-            Some(Some(1)) => Ok(false),
-            _ => applied.into_output().map(|_| true),
+        match applied.ended_with(1) {
+            true => Ok(false),
+            false => applied.into_output().map(|_| true),
         }
     }
 
@@ -63,27 +65,27 @@ impl Git {
         &self,
         base: &Oid,
         tree: &Oid,
-    ) -> Result<Vec<(Change, Blobs)>, GitError> {
+    ) -> HostResult<Vec<(Change, Blobs)>> {
         if base == tree {
             return Ok(Vec::new());
         }
         let call = self.call("diff-tree -r -M -z --raw --end-of-options");
         let call = call.arg(base.as_str()).arg(tree.as_str());
         let output = call.run()?.into_diff(base)?;
-        changes(&output).ok_or_else(|| GitError::unexpected("git diff-tree", &output))
+        changes_in(&output).ok_or_else(|| unexpected("git diff-tree", &output))
     }
 
     /// The lines that `changes`, from `base` to `tree`, add and remove. Leaves out binary files, files above
     /// 5 MB and files without changed lines. One process.
     ///
     /// # Errors
-    /// [`GitError::MissingObject`] if git no longer has one of the trees.
+    /// Git no longer has one of the trees.
     pub fn changed_lines(
         &self,
         base: &Oid,
         tree: &Oid,
         changes: &[&Change],
-    ) -> Result<Vec<ChangedLines>, GitError> {
+    ) -> HostResult<Vec<ChangedLines>> {
         if changes.is_empty() || base == tree {
             return Ok(Vec::new());
         }
@@ -94,56 +96,79 @@ impl Git {
         let call = call.arg(base.as_str()).arg(tree.as_str());
         let call = call.paths(changes.iter().flat_map(|change| change.ends()));
         let wanted: HashSet<&RepoPath> = changes.iter().map(|change| &change.path).collect();
-        let mut lines = lines(&call.run()?.into_diff(base)?);
+        let mut lines = lines_in(&call.run()?.into_diff(base)?);
         lines.retain(|file| wanted.contains(&file.path));
         Ok(lines)
     }
 }
 
-impl super::command::Finished {
-    fn into_diff(self, base: &Oid) -> Result<Vec<u8>, GitError> {
-        match self
-            .failure
-            .as_ref()
-            .filter(|f| f.stderr.contains("bad object"))
-        {
-            Some(failure) => Err(GitError::MissingObject {
-                object: base.to_string(),
-                failure: Box::new(failure.clone()),
-            }),
+impl Finished {
+    fn into_diff(self, base: &Oid) -> HostResult<Vec<u8>> {
+        match self.failed_with(&["bad object"]) {
+            Some(failure) => Err(failure.clone().into_missing(base)),
             None => self.into_output(),
         }
     }
 }
 
-/// Parses `--raw -z`.
-fn changes(output: &[u8]) -> Option<Vec<(Change, Blobs)>> {
-    let mut records = output
-        .split(|&b| b == 0)
-        .filter(|record| !record.is_empty());
+/// A record of `--raw -z`.
+pub(super) struct RawChange<'o> {
+    old_mode: &'o [u8],
+    pub(super) mode: &'o [u8],
+    old_id: &'o [u8],
+    pub(super) id: &'o [u8],
+    /// Git's letter.
+    pub(super) status: u8,
+    pub(super) path: &'o [u8],
+    /// The path before, of a rename.
+    from: Option<&'o [u8]>,
+}
+
+/// Parses `--raw -z`: `:old-mode new-mode old-id new-id status`, and one path or two.
+pub(super) fn raw_changes(output: &[u8]) -> Option<Vec<RawChange<'_>>> {
+    let mut records = records_of(output);
     let mut changes = Vec::new();
     while let Some(record) = records.next() {
-        let mut path = || records.next().map(RepoPath::from_bytes);
-        changes.push(change(record, &mut path)?);
+        let fields: Vec<&[u8]> = record.strip_prefix(b":")?.split(|&b| b == b' ').collect();
+        let &[old_mode, mode, old_id, id, letters] = fields.as_slice() else {
+            return None;
+        };
+        let (status, first) = (*letters.first()?, records.next()?);
+        let (path, from) = match status {
+            b'R' => (records.next()?, Some(first)),
+            _ => (first, None),
+        };
+        changes.push(RawChange {
+            old_mode,
+            mode,
+            old_id,
+            id,
+            status,
+            path,
+            from,
+        });
     }
+    Some(changes)
+}
+
+fn changes_in(output: &[u8]) -> Option<Vec<(Change, Blobs)>> {
+    let changes: Option<Vec<_>> = raw_changes(output)?.iter().map(change_of).collect();
+    let mut changes = changes?;
     changes.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
     Some(changes)
 }
 
-/// Parses one `:old-mode new-mode old-id new-id status` and the paths that follow it.
-fn change(record: &[u8], path: &mut dyn FnMut() -> Option<RepoPath>) -> Option<(Change, Blobs)> {
-    let fields: Vec<&[u8]> = record.strip_prefix(b":")?.split(|&b| b == b' ').collect();
-    let &[old_mode, new_mode, old_id, new_id, status] = fields.as_slice() else {
-        return None;
-    };
-    let first = path()?;
-    let (path, status, mode) = match status.first()? {
-        b'A' => (first, ChangeStatus::Added, new_mode),
-        b'D' => (first, ChangeStatus::Deleted, old_mode),
-        b'T' => (first, ChangeStatus::TypeChanged, new_mode),
-        b'R' => (path()?, ChangeStatus::Renamed { from: first }, new_mode),
-        b'M' if old_id == new_id => (first, ChangeStatus::ModeChanged, new_mode),
-        b'M' => (first, ChangeStatus::Modified, new_mode),
+fn change_of(raw: &RawChange<'_>) -> Option<(Change, Blobs)> {
+    let (status, mode) = match (raw.status, raw.from) {
+        (b'A', _) => (ChangeStatus::Added, raw.mode),
+        (b'D', _) => (ChangeStatus::Deleted, raw.old_mode),
+        (b'T', _) => (ChangeStatus::TypeChanged, raw.mode),
+        (_, Some(from)) => {
+            let from = RepoPath::from_bytes(from);
+            (ChangeStatus::Renamed { from }, raw.mode)
+        }
+        (b'M', _) if raw.old_id == raw.id => (ChangeStatus::ModeChanged, raw.mode),
+        (b'M', _) => (ChangeStatus::Modified, raw.mode),
         _ => return None,
     };
     let kind = match mode {
@@ -151,17 +176,20 @@ fn change(record: &[u8], path: &mut dyn FnMut() -> Option<RepoPath>) -> Option<(
         b"160000" => FileKind::Submodule,
         _ => FileKind::File,
     };
-    Some((
-        Change { path, status, kind },
-        Blobs {
-            before: blob(old_id),
-            after: blob(new_id),
-        },
-    ))
+    let change = Change {
+        path: RepoPath::from_bytes(raw.path),
+        status,
+        kind,
+    };
+    let blobs = Blobs {
+        before: blob_of(raw.old_id),
+        after: blob_of(raw.id),
+    };
+    Some((change, blobs))
 }
 
 /// The id, unless it is all zeros, git's sign for no file.
-fn blob(id: &[u8]) -> Option<Oid> {
+fn blob_of(id: &[u8]) -> Option<Oid> {
     let id = std::str::from_utf8(id).ok()?;
     id.bytes()
         .any(|digit| digit != b'0')
@@ -170,17 +198,17 @@ fn blob(id: &[u8]) -> Option<Oid> {
 
 /// Parses a patch without context. Uses the counts in the hunk headers, so that a line of a file is never
 /// mistaken for a header.
-fn lines(patch: &[u8]) -> Vec<ChangedLines> {
+fn lines_in(patch: &[u8]) -> Vec<ChangedLines> {
     let mut files: Vec<ChangedLines> = Vec::new();
     let mut old_path = None;
     let (mut old, mut new) = (0..0, 0..0);
     for line in patch.split(|&b| b == b'\n') {
         match (line.first(), files.last_mut()) {
             (Some(b'-'), Some(file)) if !old.is_empty() => {
-                file.removed.extend(numbered(&mut old, line))
+                file.removed.extend(numbered_line(&mut old, line))
             }
             (Some(b'+'), Some(file)) if !new.is_empty() => {
-                file.added.extend(numbered(&mut new, line))
+                file.added.extend(numbered_line(&mut new, line))
             }
             _ if line.starts_with(b"--- ") => old_path = header_path(&line[4..], b"a/"),
             _ if line.starts_with(b"+++ ") => {
@@ -193,7 +221,7 @@ fn lines(patch: &[u8]) -> Vec<ChangedLines> {
                 }
             }
             _ if line.starts_with(b"@@ -") => {
-                (old, new) = hunk(line).unwrap_or((0..0, 0..0));
+                (old, new) = hunk_of(line).unwrap_or((0..0, 0..0));
             }
             _ => {}
         }
@@ -201,7 +229,7 @@ fn lines(patch: &[u8]) -> Vec<ChangedLines> {
     files
 }
 
-fn numbered(range: &mut Range<usize>, line: &[u8]) -> Option<ChangedLine> {
+fn numbered_line(range: &mut Range<usize>, line: &[u8]) -> Option<ChangedLine> {
     let text = line[1..].strip_suffix(b"\r").unwrap_or(&line[1..]);
     range.next().map(|number| ChangedLine {
         number,
@@ -220,7 +248,7 @@ fn header_path(text: &[u8], prefix: &[u8]) -> Option<RepoPath> {
 }
 
 /// The line numbers of `@@ -start[,count] +start[,count] @@`.
-fn hunk(line: &[u8]) -> Option<(Range<usize>, Range<usize>)> {
+fn hunk_of(line: &[u8]) -> Option<(Range<usize>, Range<usize>)> {
     let text = String::from_utf8_lossy(line);
     let mut words = text.split(' ').skip(1);
     Some((
@@ -238,54 +266,43 @@ fn hunk_side(word: &str, sign: char) -> Option<Range<usize>> {
 
 impl Git {
     /// The contents of `blobs`, except those above 8 MiB. Two processes, or none if `blobs` is empty.
-    pub(crate) fn blobs(&self, blobs: &[&Oid]) -> Result<HashMap<Oid, Vec<u8>>, GitError> {
-        let small = self.small(blobs)?;
+    pub(crate) fn blobs(&self, blobs: &[&Oid]) -> HostResult<HashMap<Oid, Vec<u8>>> {
+        let listed = |ids: &mut dyn Iterator<Item = &Oid>| -> Vec<u8> {
+            ids.flat_map(|id| format!("{id}\n").into_bytes()).collect()
+        };
+        if blobs.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let call = self.call("cat-file --batch-check");
+        let sizes = call.input(listed(&mut blobs.iter().copied())).output()?;
+        let sizes = String::from_utf8_lossy(&sizes);
+        let small = sizes
+            .lines()
+            .filter_map(header_of)
+            .filter(|(_, size)| *size as u64 <= CAP);
+        let small: Vec<Oid> = small.map(|(oid, _)| oid).collect();
         if small.is_empty() {
             return Ok(HashMap::new());
         }
-        let call = self.call("cat-file --batch").input(oid_lines(small.iter()));
-        let output = call.output()?;
-        contents(&output).ok_or_else(|| GitError::unexpected("git cat-file --batch", &output))
+        let call = self.call("cat-file --batch");
+        let output = call.input(listed(&mut small.iter())).output()?;
+        contents_in(&output).ok_or_else(|| unexpected("git cat-file --batch", &output))
     }
-
-    /// The `blobs` within the size limit.
-    fn small(&self, blobs: &[&Oid]) -> Result<Vec<Oid>, GitError> {
-        if blobs.is_empty() {
-            return Ok(Vec::new());
-        }
-        let call = self
-            .call("cat-file --batch-check")
-            .input(oid_lines(blobs.iter().copied()));
-        let output = call.output()?;
-        let text = String::from_utf8_lossy(&output);
-        Ok(text
-            .lines()
-            .filter_map(header)
-            .filter(|(_, size)| *size as u64 <= CAP)
-            .map(|(oid, _)| oid)
-            .collect())
-    }
-}
-
-fn oid_lines<'o>(oids: impl Iterator<Item = &'o Oid>) -> Vec<u8> {
-    oids.map(|oid| format!("{oid}\n"))
-        .collect::<String>()
-        .into_bytes()
 }
 
 /// Parses `<id> blob <size>`; `None` for an object that is missing or no file.
-fn header(line: &str) -> Option<(Oid, usize)> {
+fn header_of(line: &str) -> Option<(Oid, usize)> {
     let mut words = line.split(' ');
     let (oid, kind, size) = (words.next()?, words.next()?, words.next()?);
     (kind == "blob").then(|| Some((oid.parse().ok()?, size.parse().ok()?)))?
 }
 
 /// Parses header lines, each followed by as many bytes as it says and a newline.
-fn contents(mut output: &[u8]) -> Option<HashMap<Oid, Vec<u8>>> {
+fn contents_in(mut output: &[u8]) -> Option<HashMap<Oid, Vec<u8>>> {
     let mut contents = HashMap::new();
     while !output.is_empty() {
         let end = output.iter().position(|&b| b == b'\n')?;
-        let (oid, size) = header(std::str::from_utf8(&output[..end]).ok()?)?;
+        let (oid, size) = header_of(std::str::from_utf8(&output[..end]).ok()?)?;
         let rest = &output[end + 1..];
         contents.insert(oid, rest.get(..size)?.to_vec());
         output = rest.get(size + 1..)?;
@@ -320,13 +337,13 @@ impl Git {
     ///
     /// # Errors
     /// Git fails, for example because the revision doesn't exist.
-    pub fn compare(&self, side: Side<'_>) -> Result<Vec<Compared>, GitError> {
+    pub fn compare(&self, side: Side<'_>) -> HostResult<Vec<Compared>> {
         let call = self.call("diff --raw -z -M --no-abbrev --no-ext-diff --ignore-submodules");
         let call = match side {
             Side::Staged => call.arg("--cached"),
             Side::WorkingTree(revision) => call.arg("--end-of-options").arg(revision),
         };
-        let mut changes = call.arg("--").run()?.parsed(changes)?;
+        let mut changes = call.arg("--").run()?.parsed(changes_in)?;
         changes.retain(|(change, _)| {
             change.kind == FileKind::File && change.status != ChangeStatus::Deleted
         });
@@ -364,13 +381,12 @@ impl Git {
     ///
     /// # Errors
     /// Git fails.
-    pub fn known_files(&self, path: Option<&RepoPath>) -> Result<Vec<RepoPath>, GitError> {
+    pub fn known_files(&self, path: Option<&RepoPath>) -> HostResult<Vec<RepoPath>> {
         let output = self
             .call("ls-files -z --cached --deduplicate")
             .paths(path)
             .output()?;
-        let paths = output.split(|&b| b == 0).filter(|path| !path.is_empty());
-        Ok(paths.map(RepoPath::from_bytes).collect())
+        Ok(records_of(&output).map(RepoPath::from_bytes).collect())
     }
 }
 
@@ -394,7 +410,7 @@ mod tests {
                     .join(" ")
             )
         };
-        lines(patch.as_bytes()).into_iter().map(file).collect()
+        lines_in(patch.as_bytes()).into_iter().map(file).collect()
     }
 
     #[test]
@@ -441,7 +457,7 @@ mod tests {
                 status,
                 kind,
             };
-            let found = changes(record.as_bytes()).map(|found| found[0].0.clone());
+            let found = changes_in(record.as_bytes()).map(|found| found[0].0.clone());
             assert_eq!(found, Some(expect), "{record:?}");
         };
         check(
@@ -481,6 +497,6 @@ mod tests {
             renamed,
             FileKind::File,
         );
-        assert_eq!(changes(b"nonsense\0x\0"), None);
+        assert_eq!(changes_in(b"nonsense\0x\0"), None);
     }
 }

@@ -7,9 +7,10 @@ use fp_plan::repo_path::RepoPath;
 use jiff::Timestamp;
 
 use super::command::GitCall;
-use super::{Git, GitError, Oid};
+use super::{Git, Oid};
+use crate::error::HostResult;
 
-/// Options of `git log` that produce the input of [`commits`].
+/// Options of `git log` that produce the input of [`commits_in`].
 const COMMITS: [&str; 5] = [
     "--raw",
     "--numstat",
@@ -40,8 +41,8 @@ impl Git {
     /// The commits in HEAD that `since` doesn't contain, newest first. One process.
     ///
     /// # Errors
-    /// [`GitError::MissingObject`] if git no longer has `since`.
-    pub fn commits_since(&self, since: &Oid) -> Result<Vec<GitCommit>, GitError> {
+    /// Git no longer has `since`.
+    pub fn commits_since(&self, since: &Oid) -> HostResult<Vec<GitCommit>> {
         self.commits_between(since, "HEAD")
     }
 
@@ -49,35 +50,27 @@ impl Git {
     ///
     /// # Errors
     /// As for [`Git::commits_since`].
-    pub fn commits_between(&self, since: &Oid, to: &str) -> Result<Vec<GitCommit>, GitError> {
+    pub fn commits_between(&self, since: &Oid, to: &str) -> HostResult<Vec<GitCommit>> {
         let range = format!("{since}..{to}");
         let finished = self.log(&COMMITS, &range).run()?;
-        if let Some(failure) = finished
-            .failure
-            .as_ref()
-            .filter(|f| f.stderr.contains("Invalid revision range"))
-        {
-            let failure = Box::new(failure.clone());
-            return Err(GitError::MissingObject {
-                object: since.to_string(),
-                failure,
-            });
+        match finished.failed_with(&["Invalid revision range"]) {
+            Some(failure) => Err(failure.clone().into_missing(since)),
+            None => finished.parsed(commits_in),
         }
-        finished.parsed(commits)
     }
 
     /// The commit at HEAD. One process.
     ///
     /// # Errors
     /// Git fails, or the repository has no commit.
-    pub fn last_commit(&self) -> Result<Option<GitCommit>, GitError> {
+    pub fn last_commit(&self) -> HostResult<Option<GitCommit>> {
         let finished = self
             .log(
                 &[&COMMITS[..], &["--root", "--max-count=1"]].concat(),
                 "HEAD",
             )
             .run()?;
-        Ok(finished.parsed(commits)?.into_iter().next())
+        Ok(finished.parsed(commits_in)?.into_iter().next())
     }
 
     /// The newest commit after `commit` whose message says, in the words of `git revert`, that it reverts it.
@@ -85,7 +78,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails.
-    pub fn revert_of(&self, commit: &Oid) -> Result<Option<Oid>, GitError> {
+    pub fn revert_of(&self, commit: &Oid) -> HostResult<Option<Oid>> {
         let grep = format!("--grep={}", reverts(commit));
         let options = ["--fixed-strings", &grep, "--max-count=1", "--format=%H"];
         let output = self.log(&options, &format!("{commit}..HEAD")).output()?;
@@ -99,7 +92,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails.
-    pub(crate) fn revert_message(&self, commit: &Oid) -> Result<String, GitError> {
+    pub(crate) fn revert_message(&self, commit: &Oid) -> HostResult<String> {
         let options = ["--max-count=1", "--format=%s"];
         let output = self.log(&options, commit.as_str()).output()?;
         let subject = String::from_utf8_lossy(&output);
@@ -111,7 +104,7 @@ impl Git {
     ///
     /// # Errors
     /// Git can't be run.
-    pub fn has_commit(&self, id: &str) -> Result<bool, GitError> {
+    pub fn has_commit(&self, id: &str) -> HostResult<bool> {
         let finished = self
             .call("cat-file -e")
             .arg(format!("{id}^{{commit}}"))
@@ -123,7 +116,7 @@ impl Git {
     ///
     /// # Errors
     /// Git can't be run.
-    pub fn first_commit(&self) -> Result<Option<String>, GitError> {
+    pub fn first_commit(&self) -> HostResult<Option<String>> {
         let roots = self.call("rev-list --max-parents=0 HEAD").run()?.stdout;
         Ok(String::from_utf8_lossy(&roots)
             .lines()
@@ -135,25 +128,21 @@ impl Git {
     ///
     /// # Errors
     /// Git fails. A commit that git doesn't have is no error: HEAD doesn't contain it.
-    pub fn contains(&self, commit: &Oid) -> Result<bool, GitError> {
+    pub fn contains(&self, commit: &Oid) -> HostResult<bool> {
         self.goes_on("HEAD", commit)
     }
 
     /// True if `tip` is `from` or a descendant. One process.
-    pub(crate) fn goes_on(&self, tip: &str, from: &Oid) -> Result<bool, GitError> {
+    pub(crate) fn goes_on(&self, tip: &str, from: &Oid) -> HostResult<bool> {
         let finished = self
             .call("merge-base --is-ancestor")
             .arg(from.as_str())
             .arg(tip)
             .run()?;
-        match &finished.failure {
-            Some(failure)
-                if failure.status == Some(1)
-                    || failure.stderr.contains("Not a valid commit name") =>
-            {
-                Ok(false)
-            }
-            _ => finished.into_output().map(|_| true),
+        let is_unknown = finished.failed_with(&["Not a valid commit name"]).is_some();
+        match finished.ended_with(1) || is_unknown {
+            true => Ok(false),
+            false => finished.into_output().map(|_| true),
         }
     }
 
@@ -162,7 +151,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails, or the repository has no commit.
-    pub fn behind_head(&self, named: &BTreeSet<String>) -> Result<BTreeMap<String, Oid>, GitError> {
+    pub fn behind_head(&self, named: &BTreeSet<String>) -> HostResult<BTreeMap<String, Oid>> {
         if named.is_empty() {
             return Ok(BTreeMap::new());
         }
@@ -193,7 +182,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails.
-    pub fn file_log(&self, since: Timestamp) -> Result<Vec<u8>, GitError> {
+    pub fn file_log(&self, since: Timestamp) -> HostResult<Vec<u8>> {
         let since = format!("--since={since}");
         let options = [
             "--no-merges",
@@ -212,7 +201,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails.
-    pub fn recent_subjects(&self, count: usize) -> Result<Vec<String>, GitError> {
+    pub fn recent_subjects(&self, count: usize) -> HostResult<Vec<String>> {
         let limit = format!("--max-count={count}");
         let output = logged(self.log(&["--no-merges", "--format=%s", &limit], "HEAD"))?;
         let subjects = output
@@ -229,11 +218,11 @@ impl Git {
 }
 
 /// The output of a `git log` of HEAD; empty in a repository without a commit.
-fn logged(call: GitCall) -> Result<Vec<u8>, GitError> {
+fn logged(call: GitCall) -> HostResult<Vec<u8>> {
     let finished = call.run()?;
-    match &finished.failure {
-        Some(failure) if failure.stderr.contains("bad revision 'HEAD'") => Ok(Vec::new()),
-        _ => finished.into_output(),
+    match finished.failed_with(&["bad revision 'HEAD'"]) {
+        Some(_) => Ok(Vec::new()),
+        None => finished.into_output(),
     }
 }
 
@@ -244,7 +233,7 @@ fn reverts(commit: &Oid) -> String {
 
 /// Parses hash, subject, any number of pairs of `:…` and a path, and for each of these its added and removed lines, each
 /// ended by NUL.
-fn commits(output: &[u8]) -> Option<Vec<GitCommit>> {
+fn commits_in(output: &[u8]) -> Option<Vec<GitCommit>> {
     let mut records = output.split(|&b| b == 0).peekable();
     let mut commits = Vec::new();
     while let Some(hash) = records.next() {

@@ -8,8 +8,10 @@ use fp_plan::repo_path::RepoPath;
 
 use super::command::{Finished, GitCall};
 use super::commit::nul_ended;
+use super::diff::raw_changes;
 use super::tree::INDEX;
-use super::{Git, GitError, Oid};
+use super::{Git, Oid, temporary_folder};
+use crate::error::{HostError, HostResult};
 use crate::platform::{self, os_string};
 
 /// The author of commits that are nobody's. Git needs a name, but a merge's commit object enters no history, and a ledger's
@@ -47,13 +49,13 @@ impl Git {
         tree: &Oid,
         files: &[RepoPath],
         onto: &Oid,
-    ) -> Result<Merge, GitError> {
+    ) -> HostResult<Merge> {
         let tree = self.tree_with(base, tree, files)?;
         self.merge_commit(&self.commit_object(tree.as_str(), base)?, onto)
     }
 
     /// Takes the change of `commit` out of `onto`, which contains it. Four processes.
-    pub(crate) fn undo(&self, commit: &Oid, onto: &Oid) -> Result<Merge, GitError> {
+    pub(crate) fn undo(&self, commit: &Oid, onto: &Oid) -> HostResult<Merge> {
         let before = match self.parent(commit) {
             Ok(parent) => format!("{parent}^{{tree}}"),
             Err(_) => self.empty_tree()?.to_string(),
@@ -61,23 +63,20 @@ impl Git {
         self.merge_commit(&self.commit_object(&before, commit)?, onto)
     }
 
-    fn merge_commit(&self, theirs: &Oid, onto: &Oid) -> Result<Merge, GitError> {
+    fn merge_commit(&self, theirs: &Oid, onto: &Oid) -> HostResult<Merge> {
         let call = self.call("merge-tree --write-tree -z --name-only --end-of-options");
         let finished = call.arg(onto.as_str()).arg(theirs.as_str()).run()?;
-        let conflict = finished
-            .failure
-            .as_ref()
-            .is_some_and(|failure| failure.status == Some(1));
+        let conflict = finished.ended_with(1);
         let failure = finished.failure.filter(|_| !conflict);
         Finished {
             failure,
             ..finished
         }
-        .parsed(|output| merge(output, conflict))
+        .parsed(|output| merge_in(output, conflict))
     }
 
     /// The tree of `base` with `files`, and their absence, taken from `tree`.
-    fn tree_with(&self, base: &Oid, tree: &Oid, files: &[RepoPath]) -> Result<Oid, GitError> {
+    fn tree_with(&self, base: &Oid, tree: &Oid, files: &[RepoPath]) -> HostResult<Oid> {
         let lines = self.lines_between(base, tree, Some(files))?;
         let folder = self.folder_with_index(base)?;
         let index = folder.path().join(INDEX);
@@ -92,7 +91,7 @@ impl Git {
         base: &Oid,
         tree: &Oid,
         files: Option<&[RepoPath]>,
-    ) -> Result<Vec<u8>, GitError> {
+    ) -> HostResult<Vec<u8>> {
         let call = self.call("diff-tree -r -z --raw --no-renames --end-of-options");
         let call = call.arg(base.as_str()).arg(tree.as_str());
         let wanted: Option<HashSet<&[u8]>> =
@@ -102,7 +101,7 @@ impl Git {
     }
 
     /// Commits `tree` on `parent` without any ref.
-    fn commit_object(&self, tree: &str, parent: &Oid) -> Result<Oid, GitError> {
+    fn commit_object(&self, tree: &str, parent: &Oid) -> HostResult<Oid> {
         let call = self.call("commit-tree -m change -p");
         let call = call.arg(parent.as_str()).arg(tree);
         NOBODY
@@ -116,7 +115,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails, or a file can't be written.
-    pub fn export(&self, tree: &Oid, files: &[&RepoPath], folder: &Path) -> Result<(), GitError> {
+    pub fn export(&self, tree: &Oid, files: &[&RepoPath], folder: &Path) -> HostResult<()> {
         if files.is_empty() {
             return Ok(());
         }
@@ -136,16 +135,12 @@ impl Git {
     ///
     /// # Errors
     /// Git fails, or a file can't be read.
-    pub(crate) fn unlike(
-        &self,
-        tree: &Oid,
-        files: &[RepoPath],
-    ) -> Result<HashSet<RepoPath>, GitError> {
+    pub(crate) fn unlike(&self, tree: &Oid, files: &[RepoPath]) -> HostResult<HashSet<RepoPath>> {
         let call = self.call("ls-tree -r -z --name-only --full-tree");
         let listed = call.arg(tree.as_str()).paths(files).output()?;
         let listed: HashSet<&[u8]> = listed.split(|&b| b == 0).collect();
         let is_there = |path: &&RepoPath| listed.contains(path.as_bytes());
-        let stage = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
+        let stage = temporary_folder()?;
         self.export(
             tree,
             &files.iter().filter(is_there).collect::<Vec<_>>(),
@@ -155,22 +150,22 @@ impl Git {
         for path in files {
             let staged = stage.path().join(os_string(path.as_bytes()));
             let staged = is_there(&path).then_some(&*staged);
-            if !is_same(staged, &self.absolute(path)).map_err(GitError::io("compare files"))? {
+            if !is_same(staged, &self.absolute(path)).map_err(HostError::doing("compare files"))? {
                 unlike.insert(path.clone());
             }
         }
         Ok(unlike)
     }
 
-    pub(super) fn empty_tree(&self) -> Result<Oid, GitError> {
+    pub(super) fn empty_tree(&self) -> HostResult<Oid> {
         self.call("hash-object -t tree --stdin")
             .input(Vec::new())
             .oid()
     }
 
     /// A temporary folder with an index, [`INDEX`], of `tree`, a tree or a commit.
-    pub(super) fn folder_with_index(&self, tree: &Oid) -> Result<tempfile::TempDir, GitError> {
-        let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
+    pub(super) fn folder_with_index(&self, tree: &Oid) -> HostResult<tempfile::TempDir> {
+        let folder = temporary_folder()?;
         let index = folder.path().join(INDEX);
         self.call("read-tree")
             .arg(tree.as_str())
@@ -202,43 +197,37 @@ pub(crate) fn is_same(staged: Option<&Path>, target: &Path) -> io::Result<bool> 
 
 impl GitCall {
     /// Runs the call and parses the object id that it prints.
-    pub(super) fn oid(self) -> Result<Oid, GitError> {
-        self.run()?
-            .parsed(|output| String::from_utf8_lossy(output).trim().parse().ok())
+    pub(super) fn oid(self) -> HostResult<Oid> {
+        self.run()?.into_oid()
+    }
+}
+
+impl Finished {
+    pub(super) fn into_oid(self) -> HostResult<Oid> {
+        self.parsed(|output| String::from_utf8_lossy(output).trim().parse().ok())
     }
 }
 
 /// Turns the records of `--raw -z` at the `wanted` paths, or at all, into lines for `--index-info`. Deletions come
 /// first, since they may have to make room.
 fn index_lines(raw: &[u8], wanted: Option<&HashSet<&[u8]>>) -> Option<Vec<u8>> {
-    let (mut gone, mut there) = (Vec::new(), Vec::new());
-    let mut records = raw
-        .split(|&b| b == 0)
-        .filter(|record| !record.is_empty())
-        .skip_while(|r| r[0] != b':');
-    while let Some(record) = records.next() {
-        let fields: Vec<&[u8]> = record.strip_prefix(b":")?.split(|&b| b == b' ').collect();
-        let &[_, mode, _, id, status] = fields.as_slice() else {
-            return None;
+    let mut changes = raw_changes(raw)?;
+    changes.retain(|change| wanted.is_none_or(|wanted| wanted.contains(change.path)));
+    changes.sort_by_key(|change| change.status != b'D');
+    let lines = changes.iter().flat_map(|change| {
+        let mode: &[u8] = if change.status == b'D' {
+            b"0"
+        } else {
+            change.mode
         };
-        let path = records.next()?;
-        if wanted.is_none_or(|wanted| wanted.contains(path)) {
-            let lines = if status == b"D" {
-                &mut gone
-            } else {
-                &mut there
-            };
-            let mode: &[u8] = if status == b"D" { b"0" } else { mode };
-            lines.extend_from_slice(&[mode, b" ", id, b"\t", path, b"\0"].concat());
-        }
-    }
-    gone.extend(there);
-    Some(gone)
+        [mode, b" ", change.id, b"\t", change.path, b"\0"].concat()
+    });
+    Some(lines.collect())
 }
 
 /// Parses `merge-tree --write-tree -z --name-only`: the tree, the files in conflict, an empty record, and for
 /// each message a count, that many paths, its kind and its text.
-fn merge(output: &[u8], conflict: bool) -> Option<Merge> {
+fn merge_in(output: &[u8], conflict: bool) -> Option<Merge> {
     let mut records = output.split(|&b| b == 0);
     let tree = std::str::from_utf8(records.next()?).ok()?.parse().ok()?;
     if !conflict {
@@ -277,7 +266,7 @@ mod tests {
         let id = "1".repeat(40);
         let tree: Oid = id.parse().unwrap();
         assert_eq!(
-            merge(format!("{id}\0").as_bytes(), false),
+            merge_in(format!("{id}\0").as_bytes(), false),
             Some(Merge::Clean(tree.clone()))
         );
         let output = format!(
@@ -292,7 +281,7 @@ mod tests {
                 "CONFLICT: b c".into(),
             ],
         };
-        assert_eq!(merge(output.as_bytes(), true), Some(expect));
-        assert_eq!(merge(b"nonsense\0", true), None);
+        assert_eq!(merge_in(output.as_bytes(), true), Some(expect));
+        assert_eq!(merge_in(b"nonsense\0", true), None);
     }
 }

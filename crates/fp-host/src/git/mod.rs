@@ -13,7 +13,6 @@ mod status;
 mod tree;
 mod worktree;
 
-use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
@@ -21,11 +20,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fp_plan::hint::Hint;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::Settings;
 use serde::{Deserialize, Serialize};
 
+use crate::error::{HostError, HostErrorKind, HostResult};
 use crate::file;
 use crate::platform::{self, os_string};
 use crate::repo::{self, Repo};
@@ -38,7 +37,7 @@ pub use history::GitCommit;
 pub use merge::Merge;
 pub(crate) use merge::is_same;
 pub use remote::{LedgerCommit, Pushed, RefUpdate};
-pub use status::{EntryState, GitHead, Operation, StatusEntry, WorkingTreeStatus};
+pub use status::{EntryState, Operation, StatusEntry, WorkingTreeStatus};
 pub use tree::Snapshot;
 
 /// A git process that failed.
@@ -66,92 +65,68 @@ impl fmt::Display for GitFailure {
     }
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum GitError {
-    #[error("git was not found on PATH")]
-    NotInstalled,
-    /// The folder is in no working tree.
-    #[error("{} is not in a git working tree", .0.display())]
-    NotARepository(PathBuf),
-    /// A run's checkout no longer belongs to this repository.
-    #[error("{} is not a checkout of this repository", .0.display())]
-    NotACheckout(PathBuf),
-    #[error("the repository has no commit yet")]
-    NoCommit,
-    #[error("HEAD is detached: no branch is checked out")]
-    DetachedHead,
-    /// The user has to finish this first.
-    #[error("a {0} is in progress")]
-    InProgress(Operation),
-    /// Git doesn't have an object, or no longer has it.
-    #[error("git does not have {object}: {failure}")]
-    MissingObject {
-        object: String,
-        failure: Box<GitFailure>,
-    },
-    #[error("there is no remote {0:?}")]
-    NoRemote(String),
-    /// A git process failed in another way.
-    #[error("{0}")]
-    Failed(Box<GitFailure>),
-    #[error("`{command}` printed something unexpected: {detail}")]
-    Unexpected {
-        command: String,
-        /// The part that could not be parsed, quoted.
-        detail: String,
-    },
-    /// A file or a process could not be used.
-    #[error("{action}: {source}")]
-    Io {
-        /// The action, with its path.
-        action: String,
-        source: io::Error,
-    },
-}
-
-impl GitError {
-    fn io(action: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
-        let action = action.into();
-        move |source| Self::Io { action, source }
-    }
-
-    pub(crate) fn unexpected(command: &str, detail: &[u8]) -> Self {
-        let shown: String = String::from_utf8_lossy(detail).chars().take(120).collect();
-        Self::Unexpected {
-            command: command.to_owned(),
-            detail: format!("{shown:?}"),
+impl GitFailure {
+    fn into_error(self) -> HostError {
+        if self.stderr.contains("not a git repository") {
+            return not_a_repository(self.stderr);
+        }
+        let kind = match () {
+            () if self.stderr.contains("No space left on device") => {
+                Some(io::ErrorKind::StorageFull)
+            }
+            () if self.stderr.contains("Read-only file system") => {
+                Some(io::ErrorKind::ReadOnlyFilesystem)
+            }
+            () => None,
+        };
+        let error = HostError::failed(&self);
+        match kind.and_then(|kind| file::advice_on(&kind.into())) {
+            Some(advice) => error.with_hint(advice),
+            None => error,
         }
     }
+
+    /// The error for `object`, which git no longer has.
+    fn into_missing(self, object: &Oid) -> HostError {
+        HostError::failed(format_args!("git does not have {object}: {self}"))
+            .with_hint(
+                "it was probably removed by `git gc`; release the task and let it be claimed again",
+            )
+            .with_kind(HostErrorKind::MissingObject)
+    }
 }
 
-impl Hint for GitError {
-    fn hint(&self) -> Option<Cow<'_, str>> {
-        Some(match self {
-            Self::NotInstalled => "install git, or add its folder to PATH".into(),
-            Self::NotARepository(_) => "run it inside a repository, or make one with `git init`".into(),
-            Self::NotACheckout(_) => "run `fp start PLAN` in the checkout that should get the commits".into(),
-            Self::NoCommit => "commit something first: a run needs a state to start from".into(),
-            Self::DetachedHead => "check out a branch with `git switch BRANCH`".into(),
-            Self::InProgress(operation) => operation.way_out().into(),
-            Self::MissingObject { .. } => {
-                "it was probably removed by `git gc`; release the task and let it be claimed again".into()
-            }
-            Self::NoRemote(_) => "`git remote` lists those that there are".into(),
-            Self::Failed(failure) => {
-                let said = |part: &str| failure.stderr.contains(part);
-                let kind = match () {
-                    () if said("No space left on device") => io::ErrorKind::StorageFull,
-                    () if said("Read-only file system") => io::ErrorKind::ReadOnlyFilesystem,
-                    () => return None,
-                };
-                file::advice(&kind.into())?.into()
-            }
-            Self::Io { source, .. } => file::advice(source)?.into(),
-            Self::Unexpected { .. } => {
-                "run it by hand: the `git` on PATH is no plain git, or one that this fp does not know".into()
-            }
-        })
-    }
+fn not_a_repository(place: impl fmt::Display) -> HostError {
+    HostError::failed(format_args!("{place} is not in a git working tree"))
+        .with_hint("run it inside a repository, or make one with `git init`")
+}
+
+fn no_commit() -> HostError {
+    HostError::failed("the repository has no commit yet")
+        .with_hint("commit something first: a run needs a state to start from")
+        .with_kind(HostErrorKind::NoCommit)
+}
+
+/// The error for what `command` printed, of which `detail` could not be parsed.
+fn unexpected(command: &str, detail: &[u8]) -> HostError {
+    let shown: String = String::from_utf8_lossy(detail).chars().take(120).collect();
+    HostError::failed(format_args!(
+        "`{command}` printed something unexpected: {shown:?}"
+    ))
+    .with_hint(
+        "run it by hand: the `git` on PATH is no plain git, or one that this fp does not know",
+    )
+}
+
+/// The records of a command with `-z`.
+fn records_of(output: &[u8]) -> impl Iterator<Item = &[u8]> {
+    output
+        .split(|&b| b == 0)
+        .filter(|record| !record.is_empty())
+}
+
+fn temporary_folder() -> HostResult<tempfile::TempDir> {
+    tempfile::tempdir().map_err(HostError::doing("make a temporary folder"))
 }
 
 /// One working tree and its repository.
@@ -169,11 +144,11 @@ impl Git {
     /// Finds the working tree around `directory`, without running git.
     ///
     /// # Errors
-    /// [`GitError::NotARepository`] if there is none.
-    pub fn open(directory: &Path) -> Result<Self, GitError> {
+    /// There is none.
+    pub fn open(directory: &Path) -> HostResult<Self> {
         let repo = Repo::find(directory);
         let Some((common_dir, git_dir)) = repo.git_dir.zip(repo::git_dir_of(&repo.worktree)) else {
-            return Err(GitError::NotARepository(directory.to_owned()));
+            return Err(not_a_repository(directory.display()));
         };
         let plans_dir = Settings::default().plans_dir;
         Ok(Self {
@@ -257,6 +232,14 @@ impl std::str::FromStr for Oid {
         } else {
             Err(InvalidOid(text.chars().take(80).collect()))
         }
+    }
+}
+
+impl From<InvalidOid> for HostError {
+    fn from(invalid: InvalidOid) -> Self {
+        Self::failed(invalid).with_hint(
+            "the plan's events.jsonl was changed by hand: put back the commit that it named, `git log` shows it",
+        )
     }
 }
 

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use super::merge::NOBODY;
 use super::tree::INDEX;
-use super::{Git, GitError, Oid};
+use super::{Git, Oid, temporary_folder};
+use crate::error::{HostError, HostResult};
 
 /// Time that one exchange with a remote may take.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -46,7 +47,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails.
-    pub fn remotes(&self) -> Result<Vec<String>, GitError> {
+    pub fn remotes(&self) -> HostResult<Vec<String>> {
         let names = self.call("remote").output()?;
         Ok(String::from_utf8_lossy(&names)
             .lines()
@@ -58,7 +59,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails: it can't reach the remote.
-    pub fn remote_refs(&self, remote: &str, pattern: &str) -> Result<Vec<String>, GitError> {
+    pub fn remote_refs(&self, remote: &str, pattern: &str) -> HostResult<Vec<String>> {
         let call = self
             .call("ls-remote --refs --end-of-options")
             .arg(self.known_remote(remote)?)
@@ -71,18 +72,22 @@ impl Git {
     }
 
     /// `name`, if it is that of a remote: git would take anything else as an option, an address or a folder.
-    fn known_remote<'r>(&self, name: &'r str) -> Result<&'r str, GitError> {
+    fn known_remote<'r>(&self, name: &'r str) -> HostResult<&'r str> {
         let is_known = !name.starts_with('-') && self.remotes()?.iter().any(|known| known == name);
-        is_known
-            .then_some(name)
-            .ok_or_else(|| GitError::NoRemote(name.to_owned()))
+        match is_known {
+            true => Ok(name),
+            false => Err(
+                HostError::failed(format_args!("there is no remote {name:?}"))
+                    .with_hint("`git remote` lists those that there are"),
+            ),
+        }
     }
 
     /// Fetches refs of `remote`, each to a local one, whatever that was before.
     ///
     /// # Errors
     /// Git fails: it can't reach the remote, or a ref is not there.
-    pub fn fetch_refs(&self, remote: &str, refs: &[(&str, &str)]) -> Result<(), GitError> {
+    pub fn fetch_refs(&self, remote: &str, refs: &[(&str, &str)]) -> HostResult<()> {
         let mut call = self
             .call("-c gc.auto=0 -c maintenance.auto=false fetch --no-tags")
             .arg("--no-write-fetch-head")
@@ -99,7 +104,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails, perhaps after the remote has taken the change.
-    pub fn push_refs(&self, remote: &str, updates: &[RefUpdate<'_>]) -> Result<Pushed, GitError> {
+    pub fn push_refs(&self, remote: &str, updates: &[RefUpdate<'_>]) -> HostResult<Pushed> {
         let mut call = self.call("push --porcelain --no-verify --atomic --no-recurse-submodules");
         // A lease also admits what does not go on from the old commit; a branch has to, as a plain push sees to.
         for RefUpdate { name, from, .. } in updates
@@ -127,23 +132,21 @@ impl Git {
     /// The commit that the local ref `name` names, if there is one. One process.
     ///
     /// # Errors
-    /// Git can't be run.
-    pub fn commit_of_ref(&self, name: &str) -> Result<Option<Oid>, GitError> {
-        let finished = self
-            .call("rev-parse --verify --quiet --end-of-options")
-            .arg(name)
-            .run()?;
-        Ok(String::from_utf8_lossy(&finished.stdout)
-            .trim()
-            .parse()
-            .ok())
+    /// Git fails.
+    pub fn commit_of_ref(&self, name: &str) -> HostResult<Option<Oid>> {
+        let call = self.call("rev-parse --verify --quiet --end-of-options");
+        let finished = call.arg(name).run()?;
+        match finished.ended_with(1) {
+            true => Ok(None),
+            false => finished.into_oid().map(Some),
+        }
     }
 
     /// Has each of these local refs name its commit. One process.
     ///
     /// # Errors
     /// Git fails.
-    pub fn set_refs(&self, refs: &[(&str, &Oid)]) -> Result<(), GitError> {
+    pub fn set_refs(&self, refs: &[(&str, &Oid)]) -> HostResult<()> {
         let lines: String = refs
             .iter()
             .map(|(name, commit)| format!("update {name} {commit}\n"))
@@ -158,7 +161,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails.
-    pub fn commits_size(&self, seen: Option<&Oid>, to: &Oid) -> Result<u64, GitError> {
+    pub fn commits_size(&self, seen: Option<&Oid>, to: &Oid) -> HostResult<u64> {
         let ids = self.call("rev-list").arg(unseen(seen, to)).arg("--");
         let ids = ids.output()?;
         let sizes = self
@@ -177,7 +180,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails.
-    pub fn is_signed(&self, commit: &Oid) -> Result<bool, GitError> {
+    pub fn is_signed(&self, commit: &Oid) -> HostResult<bool> {
         let call = self.call("-c log.showSignature=false log -1 --format=%G?");
         Ok(call.arg(commit.as_str()).arg("--").output()? == b"G\n")
     }
@@ -186,11 +189,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails.
-    pub fn ledger_commits(
-        &self,
-        seen: Option<&Oid>,
-        to: &Oid,
-    ) -> Result<Vec<LedgerCommit>, GitError> {
+    pub fn ledger_commits(&self, seen: Option<&Oid>, to: &Oid) -> HostResult<Vec<LedgerCommit>> {
         let call = self
             .call("-c i18n.logOutputEncoding=UTF-8 -c log.showSignature=false log --reverse")
             .arg("--format=tformat:%H%x00%P%x00%T%x00%G?%x00%B%x00%x00")
@@ -209,7 +208,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails.
-    pub fn write_blob(&self, bytes: Vec<u8>) -> Result<Oid, GitError> {
+    pub fn write_blob(&self, bytes: Vec<u8>) -> HostResult<Oid> {
         self.call("hash-object -w --no-filters --stdin")
             .input(bytes)
             .oid()
@@ -222,8 +221,8 @@ impl Git {
     pub fn write_tree<'f>(
         &self,
         files: impl Iterator<Item = (&'f str, &'f Oid)>,
-    ) -> Result<Oid, GitError> {
-        let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
+    ) -> HostResult<Oid> {
+        let folder = temporary_folder()?;
         let index = folder.path().join(INDEX);
         let lines = files.flat_map(|(path, blob)| format!("100644 {blob}\t{path}\0").into_bytes());
         self.call_on(&index, "update-index -z --index-info")
@@ -236,7 +235,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails.
-    pub fn files_of_tree(&self, tree: &Oid) -> Result<BTreeMap<String, Oid>, GitError> {
+    pub fn files_of_tree(&self, tree: &Oid) -> HostResult<BTreeMap<String, Oid>> {
         self.call("ls-tree -r -z")
             .arg(tree.as_str())
             .run()?
@@ -261,7 +260,7 @@ impl Git {
         parent: Option<&Oid>,
         message: String,
         signed: bool,
-    ) -> Result<Oid, GitError> {
+    ) -> HostResult<Oid> {
         let call = self.call("-c i18n.commitEncoding=UTF-8 commit-tree -F -");
         let mut call = call.arg(tree.as_str());
         if let Some(parent) = parent {

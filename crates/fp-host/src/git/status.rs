@@ -1,6 +1,6 @@
 //! Most commands first ask for HEAD and the differences from it; one git process answers both.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -10,21 +10,14 @@ use fp_run::run::approval;
 use fp_run::verification::GitSurroundings;
 
 use super::command::ask;
-use super::{Git, GitError, Oid};
+use super::{Git, Oid, no_commit, records_of};
+use crate::error::{HostError, HostResult};
 use crate::file;
 use crate::platform::os_string;
 
 /// Size limit of git's files that are read for a hash, in bytes.
 pub(super) const HEAD_CAP: u64 = 4096;
 const FILE_CAP: u64 = 8 * 1024 * 1024;
-
-/// The checked-out commit and branch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GitHead {
-    pub commit: Oid,
-    /// The branch without `refs/heads/`; `None` if HEAD is detached.
-    pub branch: Option<String>,
-}
 
 /// The state of a path in a [`WorkingTreeStatus`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,26 +86,9 @@ impl WorkingTreeStatus {
         staged.any(|entry| entry.path == *path)
     }
 
-    /// HEAD at the time of the status.
-    ///
-    /// # Errors
-    /// [`GitError::NoCommit`] in a repository without a commit.
-    pub fn head(&self) -> Result<GitHead, GitError> {
-        let commit = self.commit.clone().ok_or(GitError::NoCommit)?;
-        Ok(GitHead {
-            commit,
-            branch: self.branch.clone(),
-        })
-    }
-}
-
-impl GitHead {
-    /// The branch.
-    ///
-    /// # Errors
-    /// [`GitError::DetachedHead`] if none is checked out.
-    pub fn require_branch(&self) -> Result<&str, GitError> {
-        self.branch.as_deref().ok_or(GitError::DetachedHead)
+    /// HEAD at the time of the status. Fails in a repository without a commit.
+    pub fn head(&self) -> HostResult<&Oid> {
+        self.commit.as_ref().ok_or_else(no_commit)
     }
 }
 
@@ -129,6 +105,17 @@ pub enum Operation {
     /// Doesn't block commits, but moves HEAD.
     Bisect,
 }
+
+/// The files that git keeps for operations.
+const OPERATIONS: [(&str, Operation); 7] = [
+    ("rebase-merge", Operation::Rebase),
+    ("rebase-apply/applying", Operation::Am),
+    ("rebase-apply", Operation::Rebase),
+    ("MERGE_HEAD", Operation::Merge),
+    ("CHERRY_PICK_HEAD", Operation::CherryPick),
+    ("REVERT_HEAD", Operation::Revert),
+    ("BISECT_LOG", Operation::Bisect),
+];
 
 impl Operation {
     /// Advice for ending it.
@@ -150,46 +137,37 @@ impl Git {
     /// Asks git for HEAD. One process.
     ///
     /// # Errors
-    /// [`GitError::NoCommit`] in a repository without a commit, or git fails.
-    pub fn head(&self) -> Result<GitHead, GitError> {
-        let finished = self
-            .call("rev-parse HEAD --symbolic-full-name HEAD")
-            .run()?;
-        let said = |part: &str| {
-            finished
-                .failure
-                .as_ref()
-                .is_some_and(|f| f.stderr.contains(part))
-        };
-        if said("ambiguous argument 'HEAD'") || said("unknown revision") {
-            return Err(GitError::NoCommit);
-        }
-        finished.parsed(|output| {
-            let text = String::from_utf8_lossy(output);
-            let mut lines = text.lines();
-            let commit = lines.next()?.parse().ok()?;
-            let branch = lines
-                .next()
-                .and_then(|name| name.strip_prefix("refs/heads/"))
-                .map(str::to_owned);
-            Some(GitHead { commit, branch })
-        })
+    /// The repository has no commit, or git fails.
+    pub fn head(&self) -> HostResult<Oid> {
+        self.commit_of_ref("HEAD")?.ok_or_else(no_commit)
     }
 
     /// The unfinished operation, recognised by the files that git keeps for it. No process.
-    pub fn state(&self) -> Option<Operation> {
+    pub fn operation(&self) -> Option<Operation> {
         let has = |name: &str| self.git_dir().join(name).exists();
-        [
-            ("rebase-merge", Operation::Rebase),
-            ("rebase-apply/applying", Operation::Am),
-            ("rebase-apply", Operation::Rebase),
-            ("MERGE_HEAD", Operation::Merge),
-            ("CHERRY_PICK_HEAD", Operation::CherryPick),
-            ("REVERT_HEAD", Operation::Revert),
-            ("BISECT_LOG", Operation::Bisect),
-        ]
-        .into_iter()
-        .find_map(|(name, operation)| has(name).then_some(operation))
+        let found = OPERATIONS.iter().find(|(name, _)| has(name))?;
+        Some(found.1)
+    }
+
+    /// The unfinished operation, if it blocks commits.
+    pub(super) fn blocking_operation(&self) -> Option<Operation> {
+        self.operation()
+            .filter(|operation| *operation != Operation::Bisect)
+    }
+
+    /// Fails unless the commits of a run have a place in this working tree, which is as in `status`.
+    pub fn expect_branch(&self, status: &WorkingTreeStatus) -> HostResult<()> {
+        if let Some(operation) = self.blocking_operation() {
+            let said = format!("a {operation} is in progress");
+            return Err(HostError::failed(said).with_hint(operation.way_out()));
+        }
+        match &status.branch {
+            Some(_) => Ok(()),
+            None => Err(
+                HostError::failed("HEAD is detached: no branch is checked out")
+                    .with_hint("check out a branch with `git switch BRANCH`"),
+            ),
+        }
     }
 
     /// The hash of HEAD from git's files, for comparing it with a known one. `None` if they don't have it in
@@ -212,13 +190,13 @@ impl Git {
     ///
     /// # Errors
     /// Git fails.
-    pub fn status(&self) -> Result<WorkingTreeStatus, GitError> {
+    pub fn status(&self) -> HostResult<WorkingTreeStatus> {
         self.call(STATUS).run()?.parsed(parse)
     }
 
     /// The differences from HEAD according to `index`, which is not the user's, and which remembers what was
     /// read. One process.
-    pub(super) fn status_by(&self, index: &Path) -> Result<WorkingTreeStatus, GitError> {
+    pub(super) fn status_by(&self, index: &Path) -> HostResult<WorkingTreeStatus> {
         self.call_on(index, STATUS).run()?.parsed(parse)
     }
 }
@@ -232,7 +210,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails.
-    pub fn ignored(&self, files: &[&String]) -> Result<Vec<String>, GitError> {
+    pub fn ignored(&self, files: &[&String]) -> HostResult<Vec<String>> {
         if files.is_empty() {
             return Ok(Vec::new());
         }
@@ -245,18 +223,12 @@ impl Git {
             .call("check-ignore -z --stdin")
             .env_remove("GIT_LITERAL_PATHSPECS");
         let finished = call.input(input).run()?;
-        // Status 1 means that it ignores none.
-        if finished
-            .failure
-            .as_ref()
-            .is_some_and(|failure| failure.status == Some(1))
-        {
+        // It ignores none.
+        if finished.ended_with(1) {
             return Ok(Vec::new());
         }
         let output = finished.into_output()?;
-        let names = output
-            .split(|&b| b == 0)
-            .filter_map(|name| name.strip_prefix(b"./"));
+        let names = records_of(&output).filter_map(|name| name.strip_prefix(b"./"));
         Ok(names
             .map(|name| RepoPath::from_bytes(name).to_string())
             .collect())
@@ -269,22 +241,17 @@ impl Git {
     ///
     /// # Errors
     /// Git fails.
-    pub fn overlooked(&self, files: &[&RepoPath]) -> Result<HashSet<RepoPath>, GitError> {
+    pub fn overlooked(&self, files: &[&RepoPath]) -> HostResult<HashSet<RepoPath>> {
         let output = self
             .call("ls-files -v -z")
             .paths(files.iter().copied())
             .output()?;
         // A small letter marks "assume unchanged", S marks "skip worktree".
-        let hidden = |record: &&[u8]| {
-            record
-                .first()
-                .is_some_and(|tag| tag.is_ascii_lowercase() || *tag == b'S')
-        };
-        let records = output.split(|&b| b == 0).filter(hidden);
-        Ok(records
-            .filter_map(|record| record.get(2..))
-            .map(RepoPath::from_bytes)
-            .collect())
+        let hidden = |record: &&[u8]| record[0].is_ascii_lowercase() || record[0] == b'S';
+        let paths = records_of(&output)
+            .filter(hidden)
+            .filter_map(|record| record.get(2..));
+        Ok(paths.map(RepoPath::from_bytes).collect())
     }
 }
 
@@ -295,10 +262,7 @@ fn parse(output: &[u8]) -> Option<WorkingTreeStatus> {
         branch: None,
         entries: Vec::new(),
     };
-    for record in output
-        .split(|&b| b == 0)
-        .filter(|record| !record.is_empty())
-    {
+    for record in records_of(output) {
         if let Some(header) = record.strip_prefix(b"# ") {
             let header = String::from_utf8_lossy(header);
             if let Some(oid) = header.strip_prefix("branch.oid ") {
@@ -353,6 +317,10 @@ fn entry(record: &[u8]) -> Option<StatusEntry> {
 /// Settings that change as people work. All others may decide how git sees files, what it runs, and where it fetches from.
 const OF_WORK: &str = "branch.";
 const HOOKS_PATH: &str = "core.hookspath";
+const EXCLUDES: &str = "core.excludesfile";
+const ATTRIBUTES: &str = "core.attributesfile";
+/// The settings that name a file or a folder.
+const PLACES: [&str; 3] = [HOOKS_PATH, EXCLUDES, ATTRIBUTES];
 const TOOL_FOLDERS: [&str; 4] = ["node_modules/.bin", "vendor/bin", ".venv/bin", "venv/bin"];
 /// Digits of a hash that are kept.
 const KEPT: usize = 32;
@@ -365,12 +333,12 @@ impl Git {
     ///
     /// # Errors
     /// Git fails, or a file of git's can't be read.
-    pub(super) fn surroundings(&self) -> Result<GitSurroundings, GitError> {
+    pub(super) fn surroundings(&self) -> HostResult<GitSurroundings> {
         let list = self
             .call("config --list --show-origin -z --includes")
             .output()?;
+        let (mut texts, mut places) = (BTreeMap::<String, String>::new(), HashMap::new());
         let mut records = list.split(|&b| b == 0);
-        let mut found = Settings::default();
         while let (Some(origin), Some(setting)) = (records.next(), records.next()) {
             let Some(file) = origin.strip_prefix(b"file:") else {
                 continue;
@@ -378,24 +346,23 @@ impl Git {
             let setting = String::from_utf8_lossy(setting);
             let (name, value) = setting.split_once('\n').unwrap_or((&setting, ""));
             if name != HOOKS_PATH && !name.starts_with(OF_WORK) {
-                let file = self.shown(&self.worktree().join(os_string(file)));
-                found
-                    .texts
-                    .entry(file)
-                    .or_default()
-                    .push_str(&format!("{setting}\0"));
+                let file = self.shown_path(&self.worktree().join(os_string(file)));
+                *texts.entry(file).or_default() += &format!("{setting}\0");
             }
-            if let Some((_, place)) = found.places.iter_mut().find(|(known, _)| *known == name) {
-                *place = Some(self.worktree().join(from_home(value)));
+            if let Some(known) = PLACES.iter().find(|known| **known == name) {
+                places.insert(*known, self.worktree().join(from_home(value)));
             }
         }
-        let files = self
-            .files(found)
-            .map_err(GitError::io("read git's own files"))?;
+        let texts = texts
+            .into_iter()
+            .map(|(file, text)| (file, hash(text.as_bytes())));
+        let mut files: BTreeMap<String, String> = texts.collect();
+        let failed = HostError::doing("read git's own files");
+        self.add_named_files(&places, &mut files).map_err(failed)?;
         Ok(GitSurroundings {
             branch: None,
             files,
-            tools: self.tools(),
+            tools: self.installed_tools().map_err(failed)?,
             checkout: match self.checkout_around() {
                 Some(checkout) => checkout.uncommitted()?,
                 None => BTreeMap::new(),
@@ -404,70 +371,59 @@ impl Git {
     }
 
     /// The programs in the folders that package managers put on the path.
-    fn tools(&self) -> BTreeMap<String, String> {
+    fn installed_tools(&self) -> io::Result<BTreeMap<String, String>> {
         let mut tools = BTreeMap::new();
         for folder in TOOL_FOLDERS {
-            for tool in fs::read_dir(self.worktree().join(folder))
-                .into_iter()
-                .flatten()
-                .flatten()
-            {
-                let name = tool.file_name();
-                tools.insert(
-                    format!("{folder}/{}", name.to_string_lossy()),
-                    hash_of(&tool.path()),
-                );
+            for tool in file::entries_in(&self.worktree().join(folder))? {
+                let name = format!("{folder}/{}", tool.file_name().to_string_lossy());
+                tools.insert(name, hash_of(&tool.path()));
             }
         }
-        tools
+        Ok(tools)
     }
 
     /// The path of a file, from git's own folder if it is in there.
-    fn shown(&self, path: &Path) -> String {
+    fn shown_path(&self, path: &Path) -> String {
         path.strip_prefix(self.common_dir())
             .unwrap_or(path)
             .to_string_lossy()
             .into_owned()
     }
 
-    fn files(&self, settings: Settings) -> io::Result<BTreeMap<String, String>> {
-        let texts = settings
-            .texts
-            .into_iter()
-            .map(|(file, text)| (file, hash(text.as_bytes())));
-        let mut files: BTreeMap<String, String> = texts.collect();
-        let [hooks, excludes, attributes] = settings.places.map(|(_, place)| place);
+    /// Adds the files that the settings in `places` name, or git takes without a setting, and the hooks.
+    fn add_named_files(
+        &self,
+        places: &HashMap<&str, PathBuf>,
+        files: &mut BTreeMap<String, String>,
+    ) -> io::Result<()> {
         let of_user = |name: &str| {
-            let folder = std::env::var_os("XDG_CONFIG_HOME")
-                .map(PathBuf::from)
-                .filter(|path| path.is_absolute());
-            Some(
-                folder
-                    .or_else(|| Some(std::env::home_dir()?.join(".config")))?
-                    .join("git")
-                    .join(name),
-            )
+            let chosen = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
+            let chosen = chosen.filter(|path| path.is_absolute());
+            let folder = chosen.or_else(|| Some(std::env::home_dir()?.join(".config")))?;
+            Some(folder.join("git").join(name))
         };
+        let or_usual =
+            |place: &str, usual: &str| places.get(place).cloned().or_else(|| of_user(usual));
         let named = [
-            excludes.or_else(|| of_user("ignore")),
-            attributes.or_else(|| of_user("attributes")),
+            or_usual(EXCLUDES, "ignore"),
+            or_usual(ATTRIBUTES, "attributes"),
         ];
         let own =
             ["info/exclude", "info/attributes"].map(|name| Some(self.common_dir().join(name)));
         for path in named.into_iter().chain(own).flatten() {
             if path.symlink_metadata().is_ok() {
-                files.insert(self.shown(&path), hash_of(&path));
+                files.insert(self.shown_path(&path), hash_of(&path));
             }
         }
-        if let Some(hooks) = &hooks {
-            files.insert(
-                "hooks folder".into(),
-                hash(hooks.as_os_str().as_encoded_bytes()),
-            );
+        let named = places.get(HOOKS_PATH);
+        if let Some(hooks) = named {
+            let place = hooks.as_os_str().as_encoded_bytes();
+            files.insert("hooks folder".into(), hash(place));
         }
-        let hooks = hooks.unwrap_or_else(|| self.common_dir().join("hooks"));
-        for hook in fs::read_dir(hooks).into_iter().flatten() {
-            let hook = hook?;
+        let hooks = named
+            .cloned()
+            .unwrap_or_else(|| self.common_dir().join("hooks"));
+        for hook in file::entries_in(&hooks)? {
             let name = hook.file_name().to_string_lossy().into_owned();
             // Follows links, since git would run their target.
             if !name.ends_with(".sample")
@@ -476,41 +432,45 @@ impl Git {
                 files.insert(format!("hooks/{name}"), hash_of(&hook.path()));
             }
         }
-        self.submodules(&self.common_dir().join("modules"), DEEPEST, &mut files);
-        Ok(files)
+        self.add_submodules(&self.common_dir().join("modules"), DEEPEST, files)
     }
 
     /// Adds what is checked out and staged in the submodules below `folder`, and their settings and hooks.
-    fn submodules(&self, folder: &Path, depth: u32, files: &mut BTreeMap<String, String>) {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+    fn add_submodules(
+        &self,
+        folder: &Path,
+        depth: u32,
+        files: &mut BTreeMap<String, String>,
+    ) -> io::Result<()> {
+        for entry in file::entries_in(folder)? {
             let path = entry.path();
             if !path.is_dir() || path.is_symlink() {
                 continue;
             }
-            if !path.join("HEAD").is_file() {
-                // A submodule may be named like a path.
-                if depth > 0 {
-                    self.submodules(&path, depth - 1, files);
+            // A submodule may be named like a path.
+            let mut deeper = path.clone();
+            if path.join("HEAD").is_file() {
+                let hooks = file::entries_in(&path.join("hooks"))?.into_iter();
+                let hooks = hooks.map(|hook| hook.path());
+                let hooks = hooks.filter(|hook| hook.extension().is_none_or(|end| end != "sample"));
+                let own = ["HEAD", "config"].map(|name| path.join(name));
+                for file in own.into_iter().chain(hooks) {
+                    files.insert(self.shown_path(&file), hash_of(&file));
                 }
-                continue;
+                // The index itself changes whenever git looks.
+                let staged =
+                    ask(&path, &["--git-dir=.", "ls-files", "--stage"]).unwrap_or_default();
+                files.insert(
+                    self.shown_path(&path.join("index")),
+                    hash(staged.as_bytes()),
+                );
+                deeper.push("modules");
             }
-            let hooks = fs::read_dir(path.join("hooks")).into_iter().flatten();
-            let hooks = hooks.flatten().map(|hook| hook.path());
-            let hooks = hooks.filter(|hook| hook.extension().is_none_or(|end| end != "sample"));
-            for file in ["HEAD", "config"]
-                .map(|name| path.join(name))
-                .into_iter()
-                .chain(hooks)
-            {
-                files.insert(self.shown(&file), hash_of(&file));
-            }
-            // The index itself changes whenever git looks.
-            let staged = ask(&path, &["--git-dir=.", "ls-files", "--stage"]).unwrap_or_default();
-            files.insert(self.shown(&path.join("index")), hash(staged.as_bytes()));
             if depth > 0 {
-                self.submodules(&path.join("modules"), depth - 1, files);
+                self.add_submodules(&deeper, depth - 1, files)?;
             }
         }
+        Ok(())
     }
 
     /// The checkout in whose folder of plans this builder's worktree lies.
@@ -521,24 +481,6 @@ impl Git {
             .ok()?
             .with_plans_dir(self.plans_dir.clone());
         (git.worktree() == folder).then_some(git)
-    }
-}
-
-/// Git's settings, as far as they matter here.
-struct Settings {
-    /// By the file that they are in.
-    texts: BTreeMap<String, String>,
-    /// The settings that name a file or a folder, in lower case, each with its value.
-    places: [(&'static str, Option<PathBuf>); 3],
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        let names = [HOOKS_PATH, "core.excludesfile", "core.attributesfile"];
-        Self {
-            texts: BTreeMap::new(),
-            places: names.map(|name| (name, None)),
-        }
     }
 }
 

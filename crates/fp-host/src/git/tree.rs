@@ -12,7 +12,8 @@ use fp_run::verification::GitSurroundings;
 use fp_run::verification::by_products::ByProducts;
 
 use super::status::{hash, hash_of};
-use super::{EntryState, Git, GitError, Oid, StatusEntry, WorkingTreeStatus};
+use super::{EntryState, Git, Oid, StatusEntry, WorkingTreeStatus, temporary_folder};
+use crate::error::{HostError, HostResult};
 use crate::platform::{UserFolder, os_string};
 use crate::repo::ROADMAPS;
 
@@ -38,7 +39,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails, or a temporary file can't be written.
-    pub fn snapshot_tree(&self) -> Result<Snapshot, GitError> {
+    pub fn snapshot_tree(&self) -> HostResult<Snapshot> {
         let Some(kept) = kept_index(self.worktree()).filter(|kept| kept.exists()) else {
             return self.snapshot_from(None);
         };
@@ -51,7 +52,7 @@ impl Git {
     ///
     /// # Errors
     /// As for [`Git::snapshot_tree`] and [`Git::surroundings`].
-    pub fn observe(&self) -> Result<(Snapshot, GitSurroundings), GitError> {
+    pub fn observe(&self) -> HostResult<(Snapshot, GitSurroundings)> {
         std::thread::scope(|scope| {
             let surroundings = scope.spawn(|| self.surroundings());
             let snapshot = self.snapshot_tree()?;
@@ -69,7 +70,7 @@ impl Git {
         })
     }
 
-    fn snapshot_from(&self, kept: Option<&Path>) -> Result<Snapshot, GitError> {
+    fn snapshot_from(&self, kept: Option<&Path>) -> HostResult<Snapshot> {
         let read_at = SystemTime::now();
         let head = self.head_in_files();
         let folder = self.index_of_head(kept)?;
@@ -86,7 +87,7 @@ impl Git {
         let tree = match &status.commit {
             Some(commit) if status.entries.is_empty() => commit.clone(),
             _ => {
-                self.update(&index, &status)?;
+                self.update_index(&index, &status)?;
                 self.tree_of(&index)?
             }
         };
@@ -100,7 +101,7 @@ impl Git {
     }
 
     /// The paths that differ from HEAD, each with a hash of its content; the first of them, if they are many. One process.
-    pub(super) fn uncommitted(&self) -> Result<BTreeMap<String, String>, GitError> {
+    pub(super) fn uncommitted(&self) -> HostResult<BTreeMap<String, String>> {
         const MOST: usize = 200;
         let mut entries = self.status()?.entries;
         self.leave_out_what_is_nobodys(&mut entries);
@@ -112,12 +113,11 @@ impl Git {
 
     /// A temporary folder with an index, [`INDEX`], of HEAD, empty without a commit. It knows which files were
     /// unchanged when `kept` was written. One process, or none if `kept` is of the same HEAD.
-    fn index_of_head(&self, kept: Option<&Path>) -> Result<tempfile::TempDir, GitError> {
-        let folder = tempfile::tempdir().map_err(GitError::io("make a temporary folder"))?;
+    fn index_of_head(&self, kept: Option<&Path>) -> HostResult<tempfile::TempDir> {
+        let folder = temporary_folder()?;
         let index = folder.path().join(INDEX);
         if let Some(kept) = kept {
-            let of = take_index(kept, &index)
-                .map_err(GitError::io(format!("read {}", kept.display())))?;
+            let of = take_index(kept, &index).map_err(HostError::reading(kept))?;
             if of.is_some() && of == self.head_in_files() {
                 return Ok(folder);
             }
@@ -128,7 +128,7 @@ impl Git {
     }
 
     /// [`Git::index_of_head`], from the index that is kept.
-    pub(super) fn temporary_index_of_head(&self) -> Result<tempfile::TempDir, GitError> {
+    pub(super) fn temporary_index_of_head(&self) -> HostResult<tempfile::TempDir> {
         self.index_of_head(kept_index(self.worktree()).as_deref())
     }
 
@@ -176,7 +176,7 @@ impl Git {
     }
 
     /// Replaces the index of this builder's worktree with one that is true to its files.
-    pub(super) fn mend_index(&self) -> Result<(), GitError> {
+    pub(super) fn mend_index(&self) -> HostResult<()> {
         let folder = self.temporary_index_of_head()?;
         copy_index(&folder.path().join(INDEX), &self.git_dir().join(INDEX))
     }
@@ -185,7 +185,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails, or the tree is gone.
-    pub fn is_in_tree(&self, tree: &Oid, path: &RepoPath) -> Result<bool, GitError> {
+    pub fn is_in_tree(&self, tree: &Oid, path: &RepoPath) -> HostResult<bool> {
         let call = self
             .call("ls-tree -z --name-only --full-tree")
             .arg(tree.to_string());
@@ -193,12 +193,12 @@ impl Git {
     }
 
     /// Writes the tree of an index other than the user's.
-    pub(super) fn tree_of(&self, index: &Path) -> Result<Oid, GitError> {
+    pub(super) fn tree_of(&self, index: &Path) -> HostResult<Oid> {
         self.call("write-tree").env("GIT_INDEX_FILE", index).oid()
     }
 
     /// Updates `index` to the working tree at the paths in `status`.
-    fn update(&self, index: &Path, status: &WorkingTreeStatus) -> Result<(), GitError> {
+    pub(super) fn update_index(&self, index: &Path, status: &WorkingTreeStatus) -> HostResult<()> {
         let (taken_out, read) = edits(status);
         if !taken_out.is_empty() {
             self.call_on(index, "update-index -z --index-info")
@@ -296,7 +296,7 @@ fn is_within(path: &RepoPath, folder: &str) -> bool {
 
 /// Copies the index with its modification time: git reads a file again if it changed in the second in which
 /// the index was written, and takes that second from the time of the index. A missing index counts as empty.
-fn copy_index(from: &Path, to: &Path) -> Result<(), GitError> {
+fn copy_index(from: &Path, to: &Path) -> HostResult<()> {
     let copy = || -> io::Result<()> {
         let modified = std::fs::metadata(from)?.modified()?;
         std::fs::copy(from, to)?;
@@ -304,7 +304,7 @@ fn copy_index(from: &Path, to: &Path) -> Result<(), GitError> {
     };
     match copy() {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        result => result.map_err(GitError::io(format!("copy {}", from.display()))),
+        result => result.map_err(HostError::doing(&format!("copy {}", from.display()))),
     }
 }
 

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::tree::forget_index;
-use super::{Git, GitError, Oid};
+use super::{Git, Oid, records_of};
+use crate::error::{HostError, HostResult};
 use crate::platform::{self, os_string};
 
 /// The oldest git whose `merge-tree` can merge.
@@ -16,7 +17,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails.
-    pub fn worktree_obstacle(&self) -> Result<Option<String>, GitError> {
+    pub fn worktree_obstacle(&self) -> HostResult<Option<String>> {
         let printed = String::from_utf8_lossy(&self.call("version").output()?)
             .trim()
             .to_owned();
@@ -41,7 +42,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails: something is at `path`, or the disk is full.
-    pub fn add_worktree(&self, path: &Path, commit: &Oid) -> Result<(), GitError> {
+    pub fn add_worktree(&self, path: &Path, commit: &Oid) -> HostResult<()> {
         let began = std::time::SystemTime::now();
         let call = self.call_without_hooks("worktree add --quiet --detach --end-of-options");
         self.locked(call.arg(path).arg(commit.as_str()))?.output()?;
@@ -54,7 +55,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails, perhaps half way.
-    pub fn begin_anew(&self, commit: &Oid) -> Result<(), GitError> {
+    pub fn begin_anew(&self, commit: &Oid) -> HostResult<()> {
         self.mend_index()?;
         let call = self.call_without_hooks("checkout --quiet --detach --force");
         self.locked(call.arg(commit.as_str()))?.output()?;
@@ -66,7 +67,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails, perhaps half way.
-    pub fn show_tree(&self, tree: &Oid) -> Result<(), GitError> {
+    pub fn show_tree(&self, tree: &Oid) -> HostResult<()> {
         let call = self.call_without_hooks("restore --quiet --worktree");
         let call = call.arg(format!("--source={tree}")).arg("--").arg(".");
         self.locked(call)?.output().map(drop)
@@ -76,11 +77,9 @@ impl Git {
     ///
     /// # Errors
     /// Git fails.
-    pub fn worktrees(&self) -> Result<Vec<PathBuf>, GitError> {
+    pub fn worktrees(&self) -> HostResult<Vec<PathBuf>> {
         let output = self.call("worktree list --porcelain -z").output()?;
-        let paths = output
-            .split(|&b| b == 0)
-            .filter_map(|line| line.strip_prefix(b"worktree "));
+        let paths = records_of(&output).filter_map(|line| line.strip_prefix(b"worktree "));
         Ok(paths.map(|path| PathBuf::from(os_string(path))).collect())
     }
 
@@ -89,8 +88,8 @@ impl Git {
     ///
     /// # Errors
     /// The folder can't be removed, or git fails.
-    pub fn remove_worktree(&self, path: &Path) -> Result<(), GitError> {
-        remove(path).map_err(GitError::io(format!("remove {}", path.display())))?;
+    pub fn remove_worktree(&self, path: &Path) -> HostResult<()> {
+        remove(path).map_err(HostError::doing(&format!("remove {}", path.display())))?;
         forget_index(path);
         let known = self.worktrees()?.iter().any(|known| known == path);
         if !known {
@@ -112,7 +111,7 @@ impl Git {
         &self,
         folder: &Path,
         named: impl Fn(&str) -> bool,
-    ) -> Result<(), GitError> {
+    ) -> HostResult<()> {
         let records = self.common_dir().join("worktrees");
         for entry in fs::read_dir(&records).into_iter().flatten().flatten() {
             let record = entry.path();
@@ -137,7 +136,8 @@ impl Git {
                 ours && (text("commondir").is_empty() || text("HEAD").is_empty())
             };
             if broken {
-                remove(&record).map_err(GitError::io(format!("remove {}", record.display())))?;
+                remove(&record)
+                    .map_err(HostError::doing(&format!("remove {}", record.display())))?;
             }
         }
         // Git does so too. The folder stays if it is not empty.

@@ -9,8 +9,9 @@ use fp_plan::plan::id::PlanId;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{PlanError, PlanFolder, Plans};
-use crate::file::{self, FileError};
+use super::{PlanFolder, Plans};
+use crate::error::{HostError, HostResult};
+use crate::file;
 use crate::platform;
 use crate::repo::HOME;
 use crate::store::{Store, acquire};
@@ -61,36 +62,28 @@ impl Plans {
         plan: &PlanFolder,
         at: Timestamp,
         patience: Duration,
-    ) -> Result<PathBuf, PlanError> {
+    ) -> HostResult<PathBuf> {
         let archive = self.archived();
-        archive.make_bare_dir()?;
+        archive.make_dir()?;
         let store = Store::new(plan.path().to_owned(), plan.id().clone());
         let _alone = acquire(&archive.dir.join(LOCK), patience)?;
-        let ignore = archive.dir.join(".gitignore");
-        if fs::symlink_metadata(&ignore).is_err() && archive.list()?.is_empty() {
-            file::replace(&ignore, b"*\n")?;
-        }
         let ledger = store.lock(patience)?;
         // A run that other machines go on with is over for a clone that takes no part in it.
         let is_elsewhere =
             ledger.state().is_shared() && store.membership().is_ok_and(|member| member.is_none());
         if ledger.state().is_running() && !is_elsewhere {
             let said = format!("the run of {} is on: it is not archived", plan.id());
-            return Err(PlanError::Refused {
-                said,
-                hint: format!("`fp cancel {}` ends the run first", plan.id()),
-            });
+            return Err(HostError::refused(said)
+                .with_hint(format_args!("`fp cancel {}` ends the run first", plan.id())));
         }
         let worktrees = plan.file("worktrees");
         if fs::read_dir(&worktrees).is_ok_and(|mut entries| entries.next().is_some()) {
             // Git finds them by their path.
-            return Err(PlanError::Refused {
-                said: format!(
-                    "{} has working trees in it, which would be lost to git",
-                    worktrees.display()
-                ),
-                hint: "`git worktree list` shows them, `git worktree remove` takes one away".into(),
-            });
+            let worktrees = worktrees.display();
+            return Err(HostError::refused(format_args!(
+                "{worktrees} has working trees in it, which would be lost to git"
+            ))
+            .with_hint("`git worktree list` shows them, `git worktree remove` takes one away"));
         }
         let record = Record {
             schema_version: VERSION,
@@ -105,7 +98,7 @@ impl Plans {
     }
 
     /// Moves `plan`, an archived one, back to these plans. Waits up to `patience` for others who move plans.
-    pub fn restore(&self, plan: &PlanFolder, patience: Duration) -> Result<PathBuf, PlanError> {
+    pub fn restore(&self, plan: &PlanFolder, patience: Duration) -> HostResult<PathBuf> {
         self.make_dir()?;
         let archive = self.archived();
         let _alone = acquire(&archive.dir.join(LOCK), patience)?;
@@ -116,18 +109,18 @@ impl Plans {
     }
 
     /// Renames the folder of `plan`, one of `from`, into these. Fails if anything of that name is there.
-    fn take_in(&self, plan: &PlanFolder, from: &Self) -> Result<PathBuf, PlanError> {
+    fn take_in(&self, plan: &PlanFolder, from: &Self) -> HostResult<PathBuf> {
         let target = self.dir.join(plan.id().as_str());
         if fs::symlink_metadata(&target).is_ok() {
-            return Err(PlanError::Refused {
-                said: format!("there is a plan in {} already", target.display()),
-                hint: "give the folder of that plan another name".into(),
-            });
+            let said = format!("there is a plan in {} already", target.display());
+            return Err(
+                HostError::refused(said).with_hint("give the folder of that plan another name")
+            );
         }
         fs::rename(plan.path(), &target)
             .and_then(|()| platform::sync_folder(&self.dir))
             .and_then(|()| platform::sync_folder(&from.dir))
-            .map_err(FileError::writing(&target))?;
+            .map_err(HostError::writing(&target))?;
         Ok(target)
     }
 }

@@ -32,6 +32,11 @@ impl Ground {
     }
 }
 
+/// The words of the error.
+fn said<T: std::fmt::Debug>(result: HostResult<T>) -> String {
+    result.unwrap_err().to_string()
+}
+
 fn day() -> Date {
     jiff::civil::date(2026, 11, 21)
 }
@@ -151,7 +156,7 @@ fn a_plan_is_selected_by_id_number_or_part() {
     );
     for bad in [".", "..", "a/b", "a\nb", "a\0b", "/", "-x"] {
         assert!(
-            matches!(ground.plans.resolve(bad), Err(PlanError::Selector(_))),
+            said(ground.plans.resolve(bad)).starts_with("no plan has such a name"),
             "{bad:?}"
         );
     }
@@ -166,7 +171,7 @@ fn without_a_name_the_only_active_plan_is_meant() {
                 .contains(&folder.id.as_str())
                 .then(|| format!("{} running", folder.id))
         };
-        let chosen = ground.plans.choose(None, line);
+        let chosen = ground.plans.only_active(line);
         let chosen = chosen
             .map(|folder| folder.id.to_string())
             .map_err(|e| e.to_string());
@@ -191,7 +196,7 @@ fn without_a_name_the_only_active_plan_is_meant() {
     );
     let error = Ground::new()
         .plans
-        .choose(None, |_| Some(String::new()))
+        .only_active(|_| Some(String::new()))
         .unwrap_err();
     assert_eq!(error.to_string(), "nothing is planned here yet");
 }
@@ -216,40 +221,28 @@ fn links_out_of_the_repository_are_refused() {
     ] {
         let ground = linked(link, &target);
         assert!(
-            matches!(
-                ground.plans.resolve("p-20261121"),
-                Err(PlanError::Outside { .. })
-            ),
+            said(ground.plans.resolve("p-20261121")).contains(" leads out of the repository"),
             "{link}"
         );
         assert!(
-            matches!(ground.plans.list(), Err(PlanError::Outside { .. })),
+            said(ground.plans.list()).contains(" leads out of the repository"),
             "{link}"
         );
         assert!(
-            matches!(
-                ground.plans.create("x", day()),
-                Err(PlanError::Outside { .. })
-            ),
+            said(ground.plans.create("x", day())).contains(" leads out of the repository"),
             "{link}"
         );
     }
     // Nothing may be created behind this link, where the folder of all plans doesn't exist yet.
     let empty = tempfile::tempdir().unwrap();
     let ground = linked(".fractal-planner", empty.path());
-    assert!(matches!(
-        ground.plans.create("x", day()),
-        Err(PlanError::Outside { .. })
-    ));
+    assert!(said(ground.plans.create("x", day())).contains(" leads out of the repository"));
     assert_eq!(fs::read_dir(empty.path()).unwrap().count(), 0);
 
     let ground = linked(
         ".fractal-planner/plans/p-20261121",
         &outside.path().join("plans/p-20261121"),
     );
-    assert!(matches!(
-        ground.plans.resolve("p-20261121"),
-        Err(PlanError::File(FileError::Link { .. }))
-    ));
+    assert!(said(ground.plans.resolve("p-20261121")).contains(" is a symbolic link"));
     assert_eq!(ground.listed(), Vec::<String>::new());
 }

@@ -5,12 +5,11 @@
 #[cfg_attr(windows, path = "windows/mod.rs")]
 mod system;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 pub use system::*;
-
-use crate::search_path::program_on_path;
 
 /// A folder for files of the user's of one kind.
 #[derive(Debug, Clone, Copy)]
@@ -52,17 +51,21 @@ impl UserFolder {
 }
 
 /// The program `name` in the folders of `search_path`, with an ending that programs have here.
-pub fn find_program(name: &str, search_path: &std::ffi::OsStr) -> Option<PathBuf> {
-    let names: Vec<String> = PROGRAM_ENDINGS
-        .iter()
-        .map(|ending| format!("{name}{ending}"))
-        .collect();
-    program_on_path(&names, search_path)
+pub fn find_program(name: &str, search_path: &OsStr) -> Option<PathBuf> {
+    std::env::split_paths(search_path)
+        // A relative folder would let the repository that this runs in choose the program.
+        .filter(|folder| folder.is_absolute())
+        .flat_map(|folder| {
+            PROGRAM_ENDINGS
+                .iter()
+                .map(move |ending| folder.join(format!("{name}{ending}")))
+        })
+        .find(|path| path.metadata().is_ok_and(|found| is_executable(&found)))
 }
 
 /// A command of the program `name`: a path, or one in the folders of `search_path`. Windows by itself finds no script
 /// there, such as npm makes of a program.
-pub fn program_command(name: &str, search_path: &std::ffi::OsStr) -> Command {
+pub fn program_command(name: &str, search_path: &OsStr) -> Command {
     let found = find_program(name, search_path).filter(|_| !name.contains(['/', '\\']));
     Command::new(found.unwrap_or_else(|| name.into()))
 }
@@ -127,5 +130,21 @@ mod tests {
             check(kind, "windows", &[("LOCALAPPDATA", "/l"), home], Some("/l"));
             check(kind, "windows", &[home], None);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_first_program_of_the_search_path_is_taken() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let (first, second) = (folder.path().join("1"), folder.path().join("2"));
+        for place in [&first, &second] {
+            std::fs::create_dir(place).unwrap();
+        }
+        std::fs::write(first.join("claude"), "no program").unwrap();
+        symlink("/bin/sh", second.join("claude")).unwrap();
+        let search = std::env::join_paths([Path::new("relative"), &first, &second]).unwrap();
+        assert_eq!(find_program("claude", &search), Some(second.join("claude")));
+        assert_eq!(find_program("claude", first.as_os_str()), None);
     }
 }

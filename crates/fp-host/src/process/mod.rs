@@ -13,7 +13,7 @@ use fp_run::verification::CommandRun;
 pub use output::CommandOutput;
 pub(crate) use output::OutputReader;
 
-use crate::file::reason;
+use crate::file::reason_of;
 use crate::platform::{self, ProcessGroup};
 
 /// Time that a group has to end by itself before it is killed.
@@ -155,7 +155,7 @@ pub fn answer_of(command: Command, time: Duration) -> Result<String, String> {
         tail: 0,
     };
     let answer = ask(command, b"", limits)
-        .map_err(|error| format!("can't be started: {}", reason(&error)))?;
+        .map_err(|error| format!("can't be started: {}", reason_of(&error)))?;
     let fault = match answer.end {
         CommandEnd::Exited(0) => return Ok(answer.stdout.to_text()),
         CommandEnd::Exited(status) => format!("failed with status {status}"),

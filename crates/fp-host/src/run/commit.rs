@@ -18,13 +18,14 @@ use fp_run::run::question::Topic;
 use fp_run::run::state::{CommitIntent, Status, TaskState};
 use jiff::Timestamp;
 
-use super::integrate::{Conflict, Incoming, Integration, integrate};
+use super::integrate::{Conflict, Incoming, Integration, in_the_way, integrate};
 use super::worktree::follow_branch;
-use super::{RunError, fresh_token, paths};
-use crate::fleet::{self, FleetError};
-use crate::git::{Blocked, CommitOutcome, Git, GitCommit, GitError, Merge, Oid, stays_as_edited};
+use super::{fresh_token, paths};
+use crate::error::{HostErrorKind, HostResult};
+use crate::fleet;
+use crate::git::{Blocked, CommitOutcome, Git, GitCommit, Merge, Oid, stays_as_edited};
 use crate::plan::OpenPlan;
-use crate::store::{StoreError, acquire};
+use crate::store::acquire;
 
 /// Time to wait for another process that commits; its hooks may be slow.
 pub const COMMIT_PATIENCE: Duration = Duration::from_secs(60);
@@ -48,14 +49,14 @@ pub fn settle(
     plan: &OpenPlan,
     now: impl Fn() -> Timestamp,
     patience: Duration,
-) -> Result<Vec<Settled>, RunError> {
+) -> HostResult<Vec<Settled>> {
     if due(&plan.load()?.state).is_none() {
         return Ok(Vec::new());
     }
     let lock = match acquire(&plan.commit_lock(), patience) {
         Ok(lock) => Arc::new(lock),
-        Err(StoreError::Locked { .. }) => return Ok(Vec::new()),
-        Err(error) => return Err(error.into()),
+        Err(error) if error.is_locked() => return Ok(Vec::new()),
+        Err(error) => return Err(error),
     };
     let (mut settled, mut tries) = (Vec::new(), 0);
     loop {
@@ -77,7 +78,9 @@ pub fn settle(
                 tries += 1;
                 fleet::pause(tries, begun.elapsed());
             }
-            Err(RunError::InTheWay(reason)) => settled.push(settling.ask(&reason)?),
+            Err(error) if error.kind == HostErrorKind::InTheWay => {
+                settled.push(settling.ask(&error.to_string())?);
+            }
             completed => settled.push(completed?),
         }
     }
@@ -102,27 +105,27 @@ struct Settling<'a> {
 }
 
 impl Settling<'_> {
-    fn record(&self, decide: impl FnOnce(&State) -> RunDecision) -> Result<(), RunError> {
+    fn record(&self, decide: impl FnOnce(&State) -> RunDecision) -> HostResult<()> {
         let mut ledger = self.plan.lock()?;
         let events = decide(ledger.state())?;
-        Ok(ledger.append(events, (self.now)())?)
+        ledger.append(events, (self.now)())
     }
 
     /// The same for what other machines need in order. The commit is on what was newest before it: the remote refuses
     /// it if the branch has moved since, and only then.
-    fn record_in_order(&self, decide: impl FnOnce(&State) -> RunDecision) -> Result<(), RunError> {
+    fn record_in_order(&self, decide: impl FnOnce(&State) -> RunDecision) -> HostResult<()> {
         let mut ledger = match self.plan.try_lock_in_order()? {
             Ok(ledger) => ledger,
             Err(synced) => {
                 self.plan.keep_lost(&synced);
-                return Err(StoreError::from(FleetError::Overtaken).into());
+                return Err(fleet::overtaken());
             }
         };
         let events = decide(ledger.state())?;
-        Ok(ledger.append(events, (self.now)())?)
+        ledger.append(events, (self.now)())
     }
 
-    fn complete(&self, task: &TaskState, lock: &Arc<File>) -> Result<Settled, RunError> {
+    fn complete(&self, task: &TaskState, lock: &Arc<File>) -> HostResult<Settled> {
         let Self { plan, id, .. } = *self;
         let state = plan.load()?.state;
         if state.terms().no_commit {
@@ -167,7 +170,7 @@ impl Settling<'_> {
             message: message.clone(),
             head: match before {
                 Some(before) => before.head.clone(),
-                None => git.head()?.commit.to_string(),
+                None => git.head()?.to_string(),
             },
         };
         self.record(|state| state.begin_commit(id, intent))?;
@@ -194,7 +197,7 @@ impl Settling<'_> {
         hash: &Oid,
         tree: &Oid,
         files: &[RepoPath],
-    ) -> Result<Settled, RunError> {
+    ) -> HostResult<Settled> {
         let rewritten = git.rewritten(hash, tree, files)?;
         let paths: Vec<String> = rewritten.iter().map(ToString::to_string).collect();
         let commit = hash.to_string();
@@ -204,7 +207,7 @@ impl Settling<'_> {
 
     /// Sends a conflicting change back to its builder. Prepares the worktree first: a process killed before
     /// the log entry repeats both.
-    fn send_back(&self, conflict: &Conflict<'_>, owner: &AgentName) -> Result<Settled, RunError> {
+    fn send_back(&self, conflict: &Conflict<'_>, owner: &AgentName) -> HostResult<Settled> {
         let base = conflict.show(owner)?;
         self.record(|state| state.conflict(self.id, &conflict.feedback, base, fresh_token()))?;
         Ok(Settled::Conflict(
@@ -215,7 +218,7 @@ impl Settling<'_> {
 
     /// Completes a task whose change is in HEAD already: through the intended commit, whose subject a hook
     /// may have changed, or through another one.
-    fn nothing_left(&self, git: &Git, task: &TaskState) -> Result<Settled, RunError> {
+    fn nothing_left(&self, git: &Git, task: &TaskState) -> HostResult<Settled> {
         match made_before(git, task.commit_intent.as_ref(), |_, _| true)? {
             Some(hash) => self.recovered(git, &hash, task),
             None => self.done(None, "its change is in HEAD already"),
@@ -224,7 +227,7 @@ impl Settling<'_> {
 
     /// Completes a task whose commit exists, though the process that asked for it died, and perhaps its git
     /// too. The index follows afterwards, if it is free: the commit counts in any case.
-    fn recovered(&self, git: &Git, hash: &Oid, task: &TaskState) -> Result<Settled, RunError> {
+    fn recovered(&self, git: &Git, hash: &Oid, task: &TaskState) -> HostResult<Settled> {
         let files = task.commit_intent.iter().flat_map(|intent| &intent.files);
         let files: Vec<RepoPath> = files.map(|file| RepoPath::from_text(file)).collect();
         let settled = match verified_on(git, task, hash)? {
@@ -235,20 +238,16 @@ impl Settling<'_> {
         Ok(settled)
     }
 
-    fn ask(&self, reason: &str) -> Result<Settled, RunError> {
+    fn ask(&self, reason: &str) -> HostResult<Settled> {
         self.ask_about(Topic::CommitBlocked, reason)
     }
 
-    fn ask_about(
-        &self,
-        topic: impl FnOnce(TaskId) -> Topic,
-        reason: &str,
-    ) -> Result<Settled, RunError> {
+    fn ask_about(&self, topic: impl FnOnce(TaskId) -> Topic, reason: &str) -> HostResult<Settled> {
         self.record(|state| state.block_commit(self.id, topic(self.id.clone()), reason))?;
         Ok(Settled::Blocked(self.id.clone(), reason.to_owned()))
     }
 
-    fn done(&self, commit: Option<&Oid>, note: &str) -> Result<Settled, RunError> {
+    fn done(&self, commit: Option<&Oid>, note: &str) -> HostResult<Settled> {
         let commit = commit.map(ToString::to_string);
         let note = commit.is_none().then(|| note.to_owned());
         self.record_in_order(|state| state.complete(self.id, commit.clone(), note.clone()))?;
@@ -262,14 +261,14 @@ impl Settling<'_> {
 
 /// Brings the changes of `task` from its worktree, if it has one, into the checkout, and leaves them
 /// uncommitted.
-fn bring(plan: &OpenPlan, state: &State, task: &TaskState) -> Result<(), RunError> {
+fn bring(plan: &OpenPlan, state: &State, task: &TaskState) -> HostResult<()> {
     if task.worktree().is_none() {
         return Ok(());
     }
     match integrate(plan, &plan.checkout(state)?, task)? {
         Integration::Nothing => Ok(()),
         Integration::Ready(incoming) => incoming.place().map(drop),
-        Integration::Conflict(conflict) => Err(RunError::InTheWay(conflict.feedback)),
+        Integration::Conflict(conflict) => Err(in_the_way(&conflict.feedback)),
     }
 }
 
@@ -277,8 +276,8 @@ fn bring(plan: &OpenPlan, state: &State, task: &TaskState) -> Result<(), RunErro
 /// be where the user finds it.
 ///
 /// # Errors
-/// [`RunError::InTheWay`] if that would overwrite something of the user's.
-pub fn before_answer(plan: &OpenPlan, state: &State, events: &[Event]) -> Result<(), RunError> {
+/// [`HostErrorKind::InTheWay`] if that would overwrite something of the user's.
+pub fn before_answer(plan: &OpenPlan, state: &State, events: &[Event]) -> HostResult<()> {
     let left = events.iter().filter_map(|event| match event {
         Event::Completed {
             task, commit: None, ..
@@ -299,7 +298,7 @@ fn changed_since(
     task: &TaskState,
     verified: &Oid,
     files: &[RepoPath],
-) -> Result<Option<String>, RunError> {
+) -> HostResult<Option<String>> {
     if task.reason.is_none() || task.worktree().is_some() {
         return Ok(None);
     }
@@ -320,7 +319,7 @@ fn changed_since(
 
 /// The tree whose files the commit `hash` of `task` should have: the verified one, or that merged onto the parent of the
 /// commit. `None` if it no longer fits there.
-fn verified_on(git: &Git, task: &TaskState, hash: &Oid) -> Result<Option<Oid>, RunError> {
+fn verified_on(git: &Git, task: &TaskState, hash: &Oid) -> HostResult<Option<Oid>> {
     let (Some(base), Some(measured)) = (&task.base, task.measured()) else {
         return Ok(None);
     };
@@ -346,13 +345,13 @@ fn made_before(
     git: &Git,
     intent: Option<&CommitIntent>,
     is_it: impl Fn(&GitCommit, &CommitIntent) -> bool,
-) -> Result<Option<Oid>, RunError> {
+) -> HostResult<Option<Oid>> {
     let Some(intent) = intent else {
         return Ok(None);
     };
     let since = match git.commits_since(&intent.head.parse()?) {
         // The user has rewritten history since, so that commit is gone.
-        Err(GitError::MissingObject { .. }) => return Ok(None),
+        Err(error) if error.kind == HostErrorKind::MissingObject => return Ok(None),
         commits => commits?,
     };
     let listed = |file: &RepoPath| intent.files.contains(&file.to_string());
@@ -368,11 +367,7 @@ fn made_before(
 ///
 /// # Errors
 /// Git fails.
-pub fn head_moved(
-    plan: &OpenPlan,
-    state: &State,
-    tip: Option<&Oid>,
-) -> Result<Option<Moved>, RunError> {
+pub fn head_moved(plan: &OpenPlan, state: &State, tip: Option<&Oid>) -> HostResult<Option<Moved>> {
     let waits = |status| state.count(status) > 0;
     let Some(seen) = &state.head else {
         return Ok(None);
@@ -385,23 +380,26 @@ pub fn head_moved(
         return Ok(None);
     }
     let _lock = match acquire(&plan.commit_lock(), Duration::ZERO) {
-        Err(StoreError::Locked { .. }) => return Ok(None),
+        Err(error) if error.is_locked() => return Ok(None),
         lock => lock?,
     };
     let head = match tip {
         Some(tip) => tip.to_string(),
         None => match git.head() {
-            Ok(head) => head.commit.to_string(),
-            Err(GitError::NoCommit) => return Ok(None),
-            Err(error) => return Err(error.into()),
+            Ok(head) => head.to_string(),
+            Err(error) if error.kind == HostErrorKind::NoCommit => return Ok(None),
+            Err(error) => return Err(error),
         },
     };
     if head == *seen {
         return Ok(None);
     }
-    let since = seen.parse().map(|seen| git.commits_between(&seen, &head));
+    let since = seen
+        .parse::<Oid>()
+        .map(|seen| git.commits_between(&seen, &head));
     let commits = match since {
-        Ok(Err(GitError::MissingObject { .. })) | Err(_) => Vec::new(),
+        Err(_) => Vec::new(),
+        Ok(Err(error)) if error.kind == HostErrorKind::MissingObject => Vec::new(),
         Ok(commits) => commits?,
     };
     let commits: Vec<SeenCommit> = commits.iter().map(told).collect();

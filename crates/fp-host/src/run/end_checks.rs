@@ -7,8 +7,8 @@ use fp_run::interview::Interview;
 use fp_run::run::end_checks;
 use fp_run::verification::{Check, CheckVerdict, CommandEnd, command_check, command_check_name};
 
-use super::RunError;
 use super::verify::limits;
+use crate::error::HostResult;
 use crate::file;
 use crate::plan::{CONTEXT, OpenPlan, RESEARCH};
 use crate::process;
@@ -46,7 +46,7 @@ pub fn missing_program(command: &str) -> Option<&str> {
 }
 
 /// Runs the commands that are due at the end, in the checkout, and records the results. Nothing happens if none are due.
-pub fn check_at_end(plan: &OpenPlan, now: impl Fn() -> jiff::Timestamp) -> Result<(), RunError> {
+pub fn check_at_end(plan: &OpenPlan, now: impl Fn() -> jiff::Timestamp) -> HostResult<()> {
     let state = plan.load()?.state;
     let commands = state.end_commands_due();
     if commands.is_empty() {
@@ -71,5 +71,5 @@ pub fn check_at_end(plan: &OpenPlan, now: impl Fn() -> jiff::Timestamp) -> Resul
     }
     let mut ledger = plan.lock_in_order()?;
     let events = ledger.state().check_at_end(checks)?;
-    Ok(ledger.append(events, now())?)
+    ledger.append(events, now())
 }

@@ -7,7 +7,9 @@ use fp_run::report::evidence::evidence_page;
 use fp_run::run::{State, notepad};
 use jiff::Timestamp;
 
-use crate::file::{self, FileError};
+use crate::error::HostError;
+use crate::error::HostResult;
+use crate::file;
 use crate::fleet::redacted;
 use crate::plan::OpenPlan;
 
@@ -20,10 +22,10 @@ pub fn evidence_file(id: &TaskId) -> String {
 }
 
 /// The evidence file of `id`, if there is one yet.
-pub fn read(plan: &OpenPlan, id: &TaskId) -> Result<Option<String>, FileError> {
+pub fn read(plan: &OpenPlan, id: &TaskId) -> HostResult<Option<String>> {
     let folder = plan.folder.file("evidence");
     if folder.is_symlink() {
-        return Err(FileError::Link { path: folder });
+        return Err(HostError::link(&folder));
     }
     file::read_text_if_there(&plan.folder.path().join(evidence_file(id)), CAP)
 }
@@ -36,14 +38,14 @@ pub fn write(
     id: &TaskId,
     criteria: &[String],
     at: Timestamp,
-) -> Result<String, FileError> {
+) -> HostResult<String> {
     let name = evidence_file(id);
     let Some(task) = state.task(id) else {
         return Ok(name);
     };
     let folder = plan.folder.file("evidence");
     if folder.is_symlink() {
-        return Err(FileError::Link { path: folder });
+        return Err(HostError::link(&folder));
     }
     file::make_folders(&folder)?;
     let page = redacted(&evidence_page(task, criteria, at)).into_owned();
@@ -65,7 +67,7 @@ fn untimed(page: &str) -> impl Iterator<Item = &str> {
     page.lines().filter(|line| !line.starts_with("Timestamp: "))
 }
 
-pub fn write_notepad(plan: &OpenPlan, state: &State) -> Result<(), FileError> {
+pub fn write_notepad(plan: &OpenPlan, state: &State) -> HostResult<()> {
     file::replace(
         &plan.folder.file("notepad.md"),
         notepad::render(state).as_bytes(),

@@ -14,9 +14,10 @@ use fp_run::run::state::TaskState;
 use fp_run::verification::GitSurroundings;
 use fp_run::verification::change::{Change, ChangeStatus, FileKind};
 
+use super::paths;
 use super::worktree::Worktrees;
-use super::{RunError, paths};
-use crate::file::{self, FileError};
+use crate::error::{HostError, HostErrorKind, HostResult};
+use crate::file;
 use crate::git::{Git, GitCommit, Merge, Oid, is_same};
 use crate::plan::OpenPlan;
 
@@ -67,24 +68,31 @@ struct Place {
     is: bool,
 }
 
+/// The error for something in the checkout that blocks a task's files.
+pub(super) fn in_the_way(reason: &str) -> HostError {
+    HostError::refused(reason)
+        .with_hint("fix it, then answer again")
+        .with_kind(HostErrorKind::InTheWay)
+}
+
 /// Merges the change of `task` from its worktree onto HEAD of `git`, the user's checkout, without touching
 /// anything of the user's.
 ///
 /// # Errors
-/// [`RunError::InTheWay`] if the user has to settle something first.
+/// [`HostErrorKind::InTheWay`] if the user has to settle something first.
 pub(super) fn integrate<'p>(
     plan: &'p OpenPlan,
     git: &Git,
     task: &TaskState,
-) -> Result<Integration<'p>, RunError> {
+) -> HostResult<Integration<'p>> {
     let worktrees = Worktrees::lock(plan)?;
     let (Some(base), Some(measured)) = (&task.base, task.measured()) else {
         return Ok(Integration::Nothing);
     };
     let (began, tree) = (base.head.parse()?, measured.tree.parse()?);
-    let head = git.head()?.commit;
+    let head = git.head()?;
     if head != began && !git.contains(&began)? {
-        return Err(RunError::InTheWay(format!(
+        return Err(in_the_way(&format!(
             "the task began on commit {}, which is not in what is checked out: the branch was switched, or its \
              history rewritten",
             began.short()
@@ -116,7 +124,7 @@ pub(super) fn integrate<'p>(
 impl Conflict<'_> {
     /// Resets the worktree of `owner` to the newest commit, with the change and conflict markers in its
     /// files. Returns the new base for measuring the change.
-    pub(super) fn show(&self, owner: &AgentName) -> Result<Base, RunError> {
+    pub(super) fn show(&self, owner: &AgentName) -> HostResult<Base> {
         self.worktrees.show(owner, &self.head, &self.tree)?;
         let head = self.head.to_string();
         Ok(Base {
@@ -132,21 +140,22 @@ impl<'p> Incoming<'p> {
     /// Stages what turns `head`, which `git` has checked out, into `tree`; `None` if that is nothing.
     ///
     /// # Errors
-    /// [`RunError::InTheWay`] if it would overwrite something of the user's.
+    /// [`HostErrorKind::InTheWay`] if it would overwrite something of the user's.
     pub(super) fn stage(
         worktrees: Worktrees<'p>,
         git: &Git,
         head: Oid,
         tree: Oid,
-    ) -> Result<Option<Self>, RunError> {
+    ) -> HostResult<Option<Self>> {
         let changes = git.diff(&head, &tree)?;
         if changes.is_empty() {
             return Ok(None);
         }
         let is_submodule = |change: &&Change| change.kind == FileKind::Submodule;
         if let Some(Change { path, .. }) = changes.iter().find(is_submodule) {
-            let reason = format!("{path} is a submodule, and fp changes none");
-            return Err(RunError::InTheWay(reason));
+            return Err(in_the_way(&format!(
+                "{path} is a submodule, and fp changes none"
+            )));
         }
         let places = changes.iter().flat_map(|change| {
             let from = change.ends().skip(1).map(|from| Place {
@@ -180,8 +189,8 @@ impl<'p> Incoming<'p> {
             .map(|f| &f.path)
             .collect();
         git.export(&placed.tree, &there, stage.path())?;
-        if let Some(reason) = placed.in_the_way(stage.path())? {
-            return Err(RunError::InTheWay(reason));
+        if let Some(reason) = placed.obstacle(stage.path())? {
+            return Err(in_the_way(&reason));
         }
         Ok(Some(Self {
             worktrees,
@@ -205,7 +214,7 @@ impl<'p> Incoming<'p> {
     }
 
     /// Moves the files into the checkout.
-    pub(super) fn place(self) -> Result<Placed, RunError> {
+    pub(super) fn place(self) -> HostResult<Placed> {
         let Self {
             worktrees,
             stage,
@@ -226,7 +235,7 @@ impl<'p> Incoming<'p> {
 impl Placed {
     /// Restores the files of HEAD after a failed commit. Leaves and returns those that somebody, or a hook, has edited
     /// since they were placed.
-    pub(super) fn put_back(self, plan: &OpenPlan) -> Result<Vec<RepoPath>, RunError> {
+    pub(super) fn put_back(self, plan: &OpenPlan) -> HostResult<Vec<RepoPath>> {
         let worktrees = Worktrees::lock(plan)?;
         let stage = worktrees.temporary()?;
         let paths: Vec<RepoPath> = self.files.iter().map(|file| file.path.clone()).collect();
@@ -258,7 +267,7 @@ impl Placed {
     }
 
     /// The reason why this would overwrite something of the user's, if it would.
-    fn in_the_way(&self, stage: &Path) -> Result<Option<String>, RunError> {
+    fn obstacle(&self, stage: &Path) -> HostResult<Option<String>> {
         let top = self.git.worktree();
         let status = self.git.status()?;
         let dirty: HashSet<&[u8]> = status
@@ -288,7 +297,7 @@ impl Placed {
                 )));
             }
             let staged = file.is.then(|| on_disk(stage, path));
-            if is_same(staged.as_deref(), &target).map_err(FileError::reading(&target))? {
+            if is_same(staged.as_deref(), &target).map_err(HostError::reading(&target))? {
                 continue;
             }
             let found = fs::symlink_metadata(&target).ok();
@@ -309,16 +318,12 @@ impl Placed {
 }
 
 /// Moves each of the first files from `stage` to its place below `top`, and removes the second ones.
-fn put(
-    top: &Path,
-    stage: &Path,
-    (there, gone): (Vec<&Place>, Vec<&Place>),
-) -> Result<(), RunError> {
+fn put(top: &Path, stage: &Path, (there, gone): (Vec<&Place>, Vec<&Place>)) -> HostResult<()> {
     for file in gone {
         let path = on_disk(top, &file.path);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(FileError::writing(&path)(error).into());
+                return Err(HostError::writing(&path)(error));
             }
             _ => {}
         }
@@ -334,7 +339,7 @@ fn put(
         let (from, to) = (on_disk(stage, &file.path), on_disk(top, &file.path));
         let folder = to.parent().unwrap_or(top);
         file::make_folders(folder)?;
-        fs::rename(&from, &to).map_err(FileError::writing(&to))?;
+        fs::rename(&from, &to).map_err(HostError::writing(&to))?;
     }
     Ok(())
 }

@@ -10,10 +10,10 @@ use fp_run::run::decline;
 use fp_run::run::state::Status;
 use jiff::Timestamp;
 
-use super::RunError;
 use super::commit::COMMIT_PATIENCE;
 use super::integrate::Incoming;
 use super::worktree::{Worktrees, follow_branch};
+use crate::error::{HostError, HostErrorKind, HostResult};
 use crate::git::{Blocked, CommitOutcome, Git, Merge, Oid, listed, stays_as_edited};
 use crate::plan::OpenPlan;
 use crate::store::acquire;
@@ -32,7 +32,7 @@ pub struct Prepared<'p> {
 }
 
 /// Prepares rolling `id` back, without changing anything.
-fn prepare<'p>(plan: &'p OpenPlan, id: &TaskId) -> Result<Prepared<'p>, RunError> {
+fn prepare<'p>(plan: &'p OpenPlan, id: &TaskId) -> HostResult<Prepared<'p>> {
     let state = plan.load()?.state;
     let task = state.expect_revertible(id, &[])?;
     let commit: Option<Oid> = task.commit.as_deref().map(str::parse).transpose()?;
@@ -61,7 +61,7 @@ fn undo<'p>(
     git: &Git,
     id: &TaskId,
     commit: &Oid,
-) -> Result<Option<Incoming<'p>>, RunError> {
+) -> HostResult<Option<Incoming<'p>>> {
     if !git.contains(commit)? {
         return Err(decline(
             format!("commit {} of task {id} is not in what is checked out", commit.short()),
@@ -73,7 +73,7 @@ fn undo<'p>(
     if let Some(blocked) = git.commit_obstacle()? {
         return Err(impossible(&blocked));
     }
-    let head = git.head()?.commit;
+    let head = git.head()?;
     let tree = match git.undo(commit, &head)? {
         Merge::Clean(tree) => tree,
         Merge::Conflict { files, .. } => {
@@ -88,8 +88,9 @@ fn undo<'p>(
         }
     };
     match Incoming::stage(Worktrees::lock(plan)?, git, head, tree) {
-        Err(RunError::InTheWay(reason)) => {
-            Err(decline(reason, "nothing is changed; settle that and run this again").into())
+        Err(error) if error.kind == HostErrorKind::InTheWay => {
+            let hint = "nothing is changed; settle that and run this again";
+            Err(decline(error.to_string(), hint).into())
         }
         staged => staged,
     }
@@ -103,7 +104,7 @@ pub fn roll_back<'p>(
     plan: &'p OpenPlan,
     id: &TaskId,
     now: impl FnOnce() -> Timestamp,
-) -> Result<(Prepared<'p>, Option<Oid>), RunError> {
+) -> HostResult<(Prepared<'p>, Option<Oid>)> {
     let lock = Arc::new(acquire(&plan.commit_lock(), COMMIT_PATIENCE)?);
     plan.sync()?;
     follow_branch(plan)?;
@@ -125,7 +126,7 @@ pub fn roll_back<'p>(
     Ok((prepared, revert))
 }
 
-fn revert(plan: &OpenPlan, git: &Git, commit: &Oid, undo: Incoming<'_>) -> Result<Oid, RunError> {
+fn revert(plan: &OpenPlan, git: &Git, commit: &Oid, undo: Incoming<'_>) -> HostResult<Oid> {
     let (tree, files) = (undo.tree().clone(), undo.files());
     let message = git.revert_message(commit)?;
     // One that was killed may have left it staged.
@@ -151,7 +152,7 @@ fn revert(plan: &OpenPlan, git: &Git, commit: &Oid, undo: Incoming<'_>) -> Resul
     }
 }
 
-fn impossible(blocked: &Blocked) -> RunError {
+fn impossible(blocked: &Blocked) -> HostError {
     let said = format!("the commit that undoes it could not be made: {blocked}");
     decline(said, "nothing is changed; settle that and run this again").into()
 }

@@ -8,8 +8,8 @@ use fp_run::verification::CommandEnd;
 use fp_run::verification::change::ChangeStatus;
 use jiff::Timestamp;
 
-use super::RunError;
 use super::verify::limits;
+use crate::error::HostResult;
 use crate::plan::OpenPlan;
 
 /// Time for all commands. Each has half of what is left, so that a slow one leaves some to the others.
@@ -25,7 +25,7 @@ pub fn try_commands(
     plan: &OpenPlan,
     say: impl Fn(&str),
     now: impl Fn() -> Timestamp,
-) -> Result<Vec<String>, RunError> {
+) -> HostResult<Vec<String>> {
     let state = plan.load()?.state;
     if !state.is_trial_due() {
         return Ok(Vec::new());

@@ -21,10 +21,10 @@ use fp_run::verification::{
 };
 use jiff::Timestamp;
 
-use super::RunError;
 use super::worktree::{self, Worktrees};
 use crate::changes::{self, ChangeRequest, MeasuredChange};
-use crate::git::{EntryState, Git, GitError, Oid, Snapshot};
+use crate::error::{HostErrorKind, HostResult};
+use crate::git::{EntryState, Git, Oid, Snapshot};
 use crate::plan::{self, OpenPlan};
 use crate::process::Limits;
 use crate::store::acquire;
@@ -73,7 +73,7 @@ pub struct Submission {
 }
 
 /// Measures the change of `id` so far.
-pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> Result<Submission, RunError> {
+pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> HostResult<Submission> {
     let task = state.expect_task(id)?;
     let git = worktree::of(plan, state, task)?;
     let tree = plan.tree()?;
@@ -119,7 +119,7 @@ fn measured(
     state: &State,
     task: &TaskState,
     scope: &TaskScope,
-) -> Result<MeasuredChange, RunError> {
+) -> HostResult<MeasuredChange> {
     let base = task
         .base
         .as_ref()
@@ -139,7 +139,7 @@ fn measured(
         committed: &committed,
         seen: &task.edited.iter().cloned().collect(),
     };
-    Ok(changes::measure(git, &request)?)
+    changes::measure(git, &request)
 }
 
 /// The tasks whose uncommitted changes may have entered the working tree since `id` was first claimed: those
@@ -175,12 +175,12 @@ pub fn unexplained(
     git: &Git,
     state: &State,
     snapshot: &Snapshot,
-) -> Result<Vec<RepoPath>, RunError> {
+) -> HostResult<Vec<RepoPath>> {
     let Some(left) = &state.checkout_left else {
         return Ok(Vec::new());
     };
     let changes = match git.diff(&left.parse()?, &snapshot.tree) {
-        Err(GitError::MissingObject { .. }) => return Ok(Vec::new()),
+        Err(error) if error.kind == HostErrorKind::MissingObject => return Ok(Vec::new()),
         changes => changes?,
     };
     let files = |tasks: &mut dyn Iterator<Item = &TaskState>| {
@@ -227,9 +227,9 @@ pub(super) fn limits(time: Duration) -> Limits {
 }
 
 /// The working tree of the submitted `task`. Recreates a missing worktree as it was submitted.
-fn submitted_in(plan: &OpenPlan, state: &State, task: &TaskState) -> Result<Git, RunError> {
+fn submitted_in(plan: &OpenPlan, state: &State, task: &TaskState) -> HostResult<Git> {
     match worktree::of(plan, state, task) {
-        Err(RunError::NoWorktree { .. }) => {
+        Err(error) if error.kind == HostErrorKind::NoWorktree => {
             Worktrees::lock(plan)?.restore(task)?;
             worktree::of(plan, state, task)
         }
@@ -244,7 +244,7 @@ pub fn verify(
     id: &TaskId,
     iteration: Option<u32>,
     now: impl Fn() -> Timestamp,
-) -> Result<Verified, RunError> {
+) -> HostResult<Verified> {
     let state = plan.load()?.state;
     let task = state.expect_submitted(id, iteration)?;
     let tree = plan.tree()?;
@@ -275,7 +275,7 @@ pub fn verify(
     let measure = || {
         let mut measured = measured(&git, &state, task, &scope)?;
         leave_out_commits(&mut measured.facts);
-        Ok::<_, RunError>(measured)
+        HostResult::Ok(measured)
     };
     let measured = measure()?;
     let tree = measured.tree.to_string();
@@ -378,7 +378,7 @@ fn record(
     verified: &Verified,
     tree: String,
     now: Timestamp,
-) -> Result<(), RunError> {
+) -> HostResult<()> {
     let mut ledger = plan.lock()?;
     ledger
         .state()
@@ -393,7 +393,7 @@ fn record(
         iteration: verified.iteration,
         work,
     };
-    Ok(ledger.append(vec![event], now)?)
+    ledger.append(vec![event], now)
 }
 
 /// The commands of a task, to be run in its working tree.
@@ -422,7 +422,7 @@ struct Tried {
 impl Trial<'_> {
     /// Runs the commands one after the other in the working tree just `measured`, and measures it after each: none may
     /// change what a later one or the commit depends on.
-    fn run(&self, measured: &MeasuredChange) -> Result<Tried, RunError> {
+    fn run(&self, measured: &MeasuredChange) -> HostResult<Tried> {
         let mut tried = Tried {
             runs: Vec::new(),
             tree: measured.tree.clone(),
@@ -462,7 +462,7 @@ impl Trial<'_> {
     }
 
     /// The changes from one tree to another that are not those of other running tasks.
-    fn changes(&self, before: &Oid, after: &Oid) -> Result<Vec<Change>, RunError> {
+    fn changes(&self, before: &Oid, after: &Oid) -> HostResult<Vec<Change>> {
         let evidence = OwnershipEvidence {
             shared: !self.scope.others.is_empty(),
             seen: self.seen.iter().cloned().collect(),

@@ -16,13 +16,13 @@ use fp_run::run::State;
 use fp_run::run::event::Base;
 use fp_run::run::state::{MeasuredWork, Status, TaskState};
 
-use super::RunError;
-use crate::file::{self, FileError};
+use crate::error::{HostError, HostErrorKind, HostResult};
+use crate::file;
 use crate::git::{EntryState, Git, Oid, Snapshot};
 use crate::plan::OpenPlan;
 use crate::platform::{self, os_string};
 use crate::repo::Repo;
-use crate::store::{StoreError, acquire};
+use crate::store::acquire;
 
 /// Time to wait for other processes that create worktrees; each takes as long as a checkout.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -42,15 +42,22 @@ pub fn path(plan: &OpenPlan, owner: &AgentName) -> PathBuf {
 /// The working tree of `task`: its builder's worktree, or the checkout of the run.
 ///
 /// # Errors
-/// [`RunError::NoWorktree`] if its worktree is gone.
-pub fn of(plan: &OpenPlan, state: &State, task: &TaskState) -> Result<Git, RunError> {
+/// Its worktree is gone: [`HostErrorKind::NoWorktree`].
+pub fn of(plan: &OpenPlan, state: &State, task: &TaskState) -> HostResult<Git> {
     match task.worktree() {
-        None => Ok(plan.checkout(state)?),
-        Some(owner) => open(plan, owner).ok_or_else(|| RunError::NoWorktree {
-            owner: owner.clone(),
-            path: path(plan, owner),
-        }),
+        None => plan.checkout(state),
+        Some(owner) => open(plan, owner).ok_or_else(|| no_worktree(owner, &path(plan, owner))),
     }
+}
+
+fn no_worktree(owner: &AgentName, path: &Path) -> HostError {
+    let said = format!("the worktree of {owner} is gone: {}", path.display());
+    let hint = format!(
+        "`fp claim PLAN --as {owner}` makes it again, at the commit that the task began on"
+    );
+    HostError::refused(said)
+        .with_hint(hint)
+        .with_kind(HostErrorKind::NoWorktree)
 }
 
 /// The worktree of `owner`, if it exists and works.
@@ -73,10 +80,10 @@ fn open_at(plan: &OpenPlan, path: &Path) -> Option<Git> {
 
 impl<'p> Worktrees<'p> {
     /// Waits for the lock. Fails if a link is in the place of the folder.
-    pub fn lock(plan: &'p OpenPlan) -> Result<Self, RunError> {
+    pub fn lock(plan: &'p OpenPlan) -> HostResult<Self> {
         let folder = plan.worktrees();
         if folder.is_symlink() {
-            return Err(FileError::Link { path: folder }.into());
+            return Err(HostError::link(&folder));
         }
         let lock = acquire(&plan.worktrees_lock(), PATIENCE)?;
         Ok(Self {
@@ -94,7 +101,7 @@ impl<'p> Worktrees<'p> {
         owner: &AgentName,
         task: &TaskState,
         say: impl Fn(&Path),
-    ) -> Result<(Base, Option<EarlierWork>), RunError> {
+    ) -> HostResult<(Base, Option<EarlierWork>)> {
         let left_there =
             state.worktrees.get(owner) == Some(&task.leaf.id) && task.worktree() == Some(owner);
         if let Some(base) = task.base.as_ref().filter(|_| left_there)
@@ -140,7 +147,7 @@ impl<'p> Worktrees<'p> {
     }
 
     /// Makes the worktree of `owner`, at HEAD of the checkout, unless it has one.
-    pub fn make(&self, state: &State, owner: &AgentName) -> Result<(), RunError> {
+    pub fn make(&self, state: &State, owner: &AgentName) -> HostResult<()> {
         if self.open(owner).is_none() {
             self.at(owner, &self.plan.newest(state)?, &|_| {})?;
         }
@@ -148,7 +155,7 @@ impl<'p> Worktrees<'p> {
     }
 
     /// Applies the patch of `task` to the worktree `git`, if there is one.
-    fn take_up(&self, git: &Git, task: &TaskState) -> Result<Option<EarlierWork>, RunError> {
+    fn take_up(&self, git: &Git, task: &TaskState) -> HostResult<Option<EarlierWork>> {
         let path = patch_of(self.plan, task)?;
         if !fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file()) {
             return Ok(None);
@@ -163,7 +170,7 @@ impl<'p> Worktrees<'p> {
 
     /// Recreates the worktree of `task` if it is gone, with the submitted files if there are any. Returns
     /// true if it did.
-    pub fn restore(&self, task: &TaskState) -> Result<bool, RunError> {
+    pub fn restore(&self, task: &TaskState) -> HostResult<bool> {
         let (Some(owner), Some(base)) = (task.worktree(), &task.base) else {
             return Ok(false);
         };
@@ -178,14 +185,14 @@ impl<'p> Worktrees<'p> {
     }
 
     /// Resets the worktree of `owner` to `commit`, with the files of `tree`.
-    pub(super) fn show(&self, owner: &AgentName, commit: &Oid, tree: &Oid) -> Result<(), RunError> {
-        Ok(self.at(owner, commit, &|_| {})?.show_tree(tree)?)
+    pub(super) fn show(&self, owner: &AgentName, commit: &Oid, tree: &Oid) -> HostResult<()> {
+        self.at(owner, commit, &|_| {})?.show_tree(tree)
     }
 
     /// The worktree of `owner`, at `commit`. Recreates one that git can't reset, and says which repositories it kept of it.
-    fn at(&self, owner: &AgentName, commit: &Oid, say: &dyn Fn(&Path)) -> Result<Git, RunError> {
+    fn at(&self, owner: &AgentName, commit: &Oid, say: &dyn Fn(&Path)) -> HostResult<Git> {
         let path = path(self.plan, owner);
-        if let Some(git) = self.open(owner).filter(|git| git.state().is_none())
+        if let Some(git) = self.open(owner).filter(|git| git.operation().is_none())
             // A sandbox may hold folders in it that can't be removed, and are no files of anybody's.
             && (git.begin_anew(commit).is_ok() || is_fresh(&git, commit))
         {
@@ -203,14 +210,11 @@ impl<'p> Worktrees<'p> {
         }
         main.remove_worktree(&path)?;
         main.add_worktree(&path, commit)?;
-        self.open(owner).ok_or_else(|| RunError::NoWorktree {
-            owner: owner.clone(),
-            path,
-        })
+        self.open(owner).ok_or_else(|| no_worktree(owner, &path))
     }
 
     /// Git with processes that hold the lock: one that outlives its `fp` must not be disturbed.
-    fn git(&self) -> Result<Git, RunError> {
+    fn git(&self) -> HostResult<Git> {
         Ok(self.plan.git()?.with_commit_lock(Arc::clone(&self.lock)))
     }
 
@@ -219,15 +223,15 @@ impl<'p> Worktrees<'p> {
     }
 
     /// A new folder beside the worktrees, for files on their way into the checkout.
-    pub(super) fn temporary(&self) -> Result<tempfile::TempDir, RunError> {
+    pub(super) fn temporary(&self) -> HostResult<tempfile::TempDir> {
         let folder = self.plan.worktrees();
         let made = fs::create_dir_all(&folder).and_then(|()| tempfile::tempdir_in(&folder));
-        Ok(made.map_err(FileError::writing(&folder))?)
+        made.map_err(HostError::writing(&folder))
     }
 
     /// Removes everything in the folder of worktrees that isn't `needed`, with git's records. Returns where it kept the
     /// uncommitted work of `state` found there.
-    fn sweep(&self, state: &State, needed: &BTreeSet<OsString>) -> Result<Vec<PathBuf>, RunError> {
+    fn sweep(&self, state: &State, needed: &BTreeSet<OsString>) -> HostResult<Vec<PathBuf>> {
         let folder = self.plan.worktrees();
         let git = self.git()?;
         let mut owners: BTreeSet<&str> = state.agents.keys().map(AgentName::as_str).collect();
@@ -259,7 +263,7 @@ impl<'p> Worktrees<'p> {
             git.remove_worktree(&folder.join(name))?;
             Ok(kept)
         };
-        let removed: Vec<Result<_, RunError>> = left.into_iter().map(remove).collect();
+        let removed: Vec<HostResult<_>> = left.into_iter().map(remove).collect();
         let kept: Vec<Vec<PathBuf>> = removed.into_iter().collect::<Result<_, _>>()?;
         if needed.is_empty() {
             // Fails if another process has put something there meanwhile, which is fine.
@@ -269,7 +273,7 @@ impl<'p> Worktrees<'p> {
     }
 
     /// Keeps the work in the worktree `name`, if it is a builder's and works.
-    fn keep(&self, state: &State, name: &OsString) -> Result<Vec<PathBuf>, RunError> {
+    fn keep(&self, state: &State, name: &OsString) -> HostResult<Vec<PathBuf>> {
         let owner = name.to_str().and_then(|name| AgentName::new(name).ok());
         let Some((owner, git)) = owner.and_then(|owner| self.open(&owner).map(|git| (owner, git)))
         else {
@@ -285,7 +289,7 @@ impl<'p> Worktrees<'p> {
 /// Removes the worktrees that the run no longer needs (all, once it is over) and the remains of killed
 /// processes. Without any worktrees it costs one look at a folder. Returns where it kept the uncommitted work
 /// found there.
-pub fn sweep(plan: &OpenPlan) -> Result<Vec<PathBuf>, RunError> {
+pub fn sweep(plan: &OpenPlan) -> HostResult<Vec<PathBuf>> {
     let state = plan.load()?.state;
     let had_some = state.terms().checkout.is_some();
     if !had_some && fs::symlink_metadata(plan.worktrees()).is_err() {
@@ -300,8 +304,8 @@ pub fn sweep(plan: &OpenPlan) -> Result<Vec<PathBuf>, RunError> {
 
 /// Shows the newest commit of a shared plan's branch in the checkout for it, which is `fp`'s own. Does nothing in another
 /// plan.
-pub fn follow_branch(plan: &OpenPlan) -> Result<(), RunError> {
-    let Some(member) = plan.store.membership().map_err(StoreError::from)? else {
+pub fn follow_branch(plan: &OpenPlan) -> HostResult<()> {
+    let Some(member) = plan.store.membership()? else {
         return Ok(());
     };
     let worktrees = Worktrees::lock(plan)?;
@@ -313,7 +317,7 @@ pub fn follow_branch(plan: &OpenPlan) -> Result<(), RunError> {
         return Ok(());
     }
     main.remove_worktree(&path)?;
-    Ok(main.add_worktree(&path, &member.tip)?)
+    main.add_worktree(&path, &member.tip)
 }
 
 /// Keeps the work on tasks in `lost`, which this machine had in `before`, as patches.
@@ -321,7 +325,7 @@ pub(crate) fn keep_lost(
     plan: &OpenPlan,
     before: &State,
     lost: &BTreeSet<TaskId>,
-) -> Result<(), RunError> {
+) -> HostResult<()> {
     let _lock = Worktrees::lock(plan)?;
     for task in lost.iter().filter_map(|id| before.task(id)) {
         if let Some((git, base)) = task
@@ -341,16 +345,16 @@ pub(crate) fn keep_lost(
 
 /// Removes the worktrees of this machine, which had the state `before` and leaves a shared plan, and keeps its unfinished
 /// work as patches.
-pub fn leave(plan: &OpenPlan, before: &State) -> Result<(), RunError> {
+pub fn leave(plan: &OpenPlan, before: &State) -> HostResult<()> {
     let worktrees = Worktrees::lock(plan)?;
     worktrees.sweep(before, &BTreeSet::new())?;
-    Ok(worktrees.git()?.remove_worktree(&plan.integration())?)
+    worktrees.git()?.remove_worktree(&plan.integration())
 }
 
 /// True if `git` is at `commit`, without a change.
 fn is_fresh(git: &Git, commit: &Oid) -> bool {
     git.status().is_ok_and(|status| {
-        status.entries.is_empty() && status.head().is_ok_and(|head| head.commit == *commit)
+        status.entries.is_empty() && status.head().is_ok_and(|head| head == commit)
     })
 }
 
@@ -368,8 +372,8 @@ fn name(path: &Path) -> Option<OsString> {
     path.file_name().map(ToOwned::to_owned)
 }
 
-fn names_in(folder: &Path) -> Result<Vec<OsString>, RunError> {
-    let failed = FileError::reading(folder);
+fn names_in(folder: &Path) -> HostResult<Vec<OsString>> {
+    let failed = HostError::reading(folder);
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(failed)?,
@@ -395,14 +399,14 @@ pub enum EarlierWork {
 }
 
 /// The patch with the unfinished work on `task`. Fails if a link is in the place of the folder.
-fn patch_of(plan: &OpenPlan, task: &TaskState) -> Result<PathBuf, RunError> {
+fn patch_of(plan: &OpenPlan, task: &TaskState) -> HostResult<PathBuf> {
     Ok(unfinished_folder(plan)?.join(format!("task-{}.patch", task.leaf.id)))
 }
 
-fn unfinished_folder(plan: &OpenPlan) -> Result<PathBuf, RunError> {
+fn unfinished_folder(plan: &OpenPlan) -> HostResult<PathBuf> {
     let folder = plan.folder.file(FOLDER);
     if folder.is_symlink() {
-        return Err(FileError::Link { path: folder }.into());
+        return Err(HostError::link(&folder));
     }
     Ok(folder)
 }
@@ -415,7 +419,7 @@ fn keep_unfinished(
     state: &State,
     owner: &AgentName,
     git: &Git,
-) -> Result<Option<PathBuf>, RunError> {
+) -> HostResult<Option<PathBuf>> {
     let last = state.worktrees.get(owner).and_then(|id| state.task(id));
     let is_its_own = |task: &&TaskState| !has_passed(task) && task.worktree() == Some(owner);
     let Some(task) = last.filter(is_its_own) else {
@@ -438,7 +442,7 @@ fn keep_repositories(
     name: &str,
     git: &Git,
     snapshot: &Snapshot,
-) -> Result<Vec<PathBuf>, RunError> {
+) -> HostResult<Vec<PathBuf>> {
     let nested = snapshot
         .status
         .entries
@@ -459,18 +463,14 @@ fn keep_repositories(
         let to = to.unwrap_or(base);
         let above = to.parent().unwrap_or(&folder);
         let moved = fs::create_dir_all(above).and_then(|()| fs::rename(&from, &to));
-        moved.map_err(FileError::writing(&to))?;
+        moved.map_err(HostError::writing(&to))?;
         kept.push(to);
     }
     Ok(kept)
 }
 
 /// Writes the unfinished work on `task`, unless there is none.
-fn keep_patch(
-    plan: &OpenPlan,
-    task: &TaskState,
-    patch: &[u8],
-) -> Result<Option<PathBuf>, RunError> {
+fn keep_patch(plan: &OpenPlan, task: &TaskState, patch: &[u8]) -> HostResult<Option<PathBuf>> {
     if patch.is_empty() {
         return Ok(None);
     }
@@ -483,7 +483,7 @@ fn keep_patch(
         .write(true)
         .open(&path)
         .and_then(|file| file.sync_all());
-    synced.map_err(FileError::writing(&path))?;
+    synced.map_err(HostError::writing(&path))?;
     Ok(Some(path))
 }
 

@@ -4,7 +4,8 @@
 
 use fp_plan::plan::id::PlanId;
 
-use crate::trust::{MachineKey, TrustError};
+use crate::error::HostResult;
+use crate::trust::MachineKey;
 
 const FIELD: &[u8] = b",\"code\":\"";
 /// Digits of a code.
@@ -79,11 +80,7 @@ fn parts_of(line: &[u8]) -> (&[u8], Option<&[u8]>) {
 ///
 /// # Errors
 /// The user's key can't be used.
-pub fn log_of_user(
-    folder: &std::path::Path,
-    plan: &PlanId,
-    lines: &[u8],
-) -> Result<Vec<u8>, TrustError> {
+pub fn log_of_user(folder: &std::path::Path, plan: &PlanId, lines: &[u8]) -> HostResult<Vec<u8>> {
     let key = MachineKey::make(folder)?;
     let mut chain = Chain::new(Some(&key), plan, "");
     let lines = lines.split(|byte| *byte == b'\n');

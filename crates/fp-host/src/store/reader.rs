@@ -1,18 +1,18 @@
 //! A live view follows a log that others write: this reads it from the beginning, and further as it grows,
 //! without a lock.
 
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use fp_plan::hint::Hint as _;
 use fp_run::run::State;
 use fp_run::run::event::{Entry, SHARED_LOG_VERSION};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::snapshot;
-use super::{LOG, MachineKey, SNAPSHOT, Store, StoreError, io_error, open, readable_key, torn_off};
+use super::{LOG, Loaded, Replayed, Store, open, open_marked, read_all, readable_key};
+use crate::error::{HostError, HostResult};
 
 /// A position in a log: everything before it has been read.
 #[derive(Debug)]
@@ -55,19 +55,31 @@ pub struct Past {
 }
 
 impl Store {
+    fn log_text(&self) -> HostResult<Vec<u8>> {
+        let path = self.log_file();
+        match open_marked(&path)? {
+            Some((file, _)) => read_all(file, &path),
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// The log as it is now, for a report that needs more than its state. Fails as [`Store::load`] does.
-    pub fn past(&self) -> Result<Past, StoreError> {
-        let mut reader = self.reader();
-        let portion = reader.more()?;
-        let mut entries: Vec<Entry> = portion.lines.into_iter().map(|line| line.entry).collect();
-        entries.extend(self.load()?.waiting.entries);
-        let mut state = self.empty_state();
-        entries.iter().for_each(|entry| state.apply(entry));
-        let torn = (portion.torn > 0).then(|| torn_off(&reader.path, portion.torn));
+    pub fn past(&self) -> HostResult<Past> {
+        let Loaded {
+            notices, waiting, ..
+        } = self.load()?;
+        let replayed = self.replay(&self.log_text()?, readable_key().as_ref());
+        let Replayed {
+            mut state,
+            mut entries,
+            ..
+        } = replayed.checked()?;
+        waiting.entries.iter().for_each(|entry| state.apply(entry));
+        entries.extend(waiting.entries);
         Ok(Past {
             state,
             entries,
-            notices: torn.into_iter().collect(),
+            notices,
         })
     }
 
@@ -86,11 +98,11 @@ impl Store {
 impl LogReader {
     /// Reads the lines added since the last read, at first all of them. Fails if the log can't be read or a
     /// line is no entry, and then returns none of the lines.
-    pub fn more(&mut self) -> Result<Portion, StoreError> {
+    pub fn more(&mut self) -> HostResult<Portion> {
         let Some(mut file) = open(&self.path, OpenOptions::new().read(true))? else {
             return Ok(Portion::default());
         };
-        let length = file.metadata().map_err(io_error(&self.path))?.len();
+        let length = file.metadata().map_err(HostError::using(&self.path))?.len();
         let anew = length < self.at;
         if anew {
             (self.at, self.lines, self.seq, self.unended) = (0, 0, 0, false);
@@ -98,7 +110,7 @@ impl LogReader {
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(self.at))
             .and_then(|_| file.read_to_end(&mut bytes))
-            .map_err(io_error(&self.path))?;
+            .map_err(HostError::using(&self.path))?;
         if self.unended && bytes.first() == Some(&b'\n') {
             bytes.remove(0);
             (self.at, self.unended) = (self.at + 1, false);
@@ -112,7 +124,7 @@ impl LogReader {
         })
     }
 
-    fn take(&mut self, whole: &[u8]) -> Result<Vec<LogLine>, StoreError> {
+    fn take(&mut self, whole: &[u8]) -> HostResult<Vec<LogLine>> {
         let mut found = Vec::new();
         let (mut number, mut seq) = (self.lines, self.seq);
         for text in whole.split_inclusive(|byte| *byte == b'\n') {
@@ -140,19 +152,16 @@ pub(super) fn line_entry(
     number: usize,
     line: &[u8],
     due: u64,
-) -> Result<Option<Entry>, StoreError> {
+) -> HostResult<Option<Entry>> {
     if line.iter().all(u8::is_ascii_whitespace) {
         return Ok(None);
     }
-    let wrong = |detail: String| StoreError::Line {
-        path: path.to_owned(),
-        line: number,
-        detail,
-    };
-    let newer = |version: u32| StoreError::Newer {
-        path: path.to_owned(),
-        line: number,
-        version,
+    let newer = |version: u32| {
+        HostError::failed(format_args!(
+            "{}:{number}: written by a newer fp (log version {version}, this fp reads {SHARED_LOG_VERSION})",
+            path.display()
+        ))
+        .with_hint("update fp: `fp --version` says what this one is")
     };
     let entry: Entry = match serde_json::from_slice(line) {
         Ok(entry) => entry,
@@ -160,7 +169,7 @@ pub(super) fn line_entry(
             return Err(
                 match line_version(line).filter(|version| *version > SHARED_LOG_VERSION) {
                     Some(version) => newer(version),
-                    None => wrong(error.to_string()),
+                    None => wrong_line(path, number, &error),
                 },
             );
         }
@@ -169,9 +178,24 @@ pub(super) fn line_entry(
         return Err(newer(entry.schema_version));
     }
     if entry.seq != due {
-        return Err(wrong(format!("seq {} where {due} is due", entry.seq)));
+        return Err(wrong_line(
+            path,
+            number,
+            &format_args!("seq {} where {due} is due", entry.seq),
+        ));
     }
     Ok(Some(entry))
+}
+
+/// The error for line `number`, from 1, of the file at `path`, which is no entry.
+pub(super) fn wrong_line(path: &Path, number: usize, detail: &dyn std::fmt::Display) -> HostError {
+    let path = path.display();
+    HostError::failed(format_args!(
+        "{path}:{number}: not an entry of this log: {detail}"
+    ))
+    .with_hint(format_args!(
+        "mend or remove line {number} of {path}: every line is one JSON object, numbered by `seq`"
+    ))
 }
 
 /// Length of the whole lines of `text` in bytes. The last line may lack its newline, since editors remove it:
@@ -196,77 +220,33 @@ pub(crate) fn line_version(line: &[u8]) -> Option<u32> {
     u32::try_from(version).ok()
 }
 
-#[derive(Debug)]
-pub struct ExaminedLedger {
-    pub log: ExaminedLog,
-    pub snapshot: ExaminedSnapshot,
-}
-
-#[derive(Debug, Clone, PartialEq, Default)]
+/// A log as it was found.
+#[derive(Debug, Default)]
 pub struct ExaminedLog {
-    /// The entries that could be read.
+    /// The entries before the first line that is none.
     pub entries: Vec<Entry>,
-    /// The fault of the first line that is no entry, with its place, and the remedy.
-    pub fault: Option<(String, String)>,
+    /// What is wrong with that line.
+    pub fault: Option<HostError>,
     /// The first entry that this machine did not write.
     pub foreign: Option<u64>,
     /// Bytes after the last whole line.
     pub torn: u64,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum ExaminedSnapshot {
-    Missing,
-    /// It is damaged, of another plan or of another version.
-    Unreadable,
-    Read(Box<State>),
+    /// The last entry that this machine knows of by its snapshot.
+    pub written: u64,
 }
 
 impl Store {
-    /// Reads the whole log and the snapshot. Fails if the log exists and can't be read.
-    pub fn examine(&self) -> Result<ExaminedLedger, StoreError> {
-        let path = self.log();
-        let mut text = Vec::new();
-        if let Some(mut file) = open(&path, OpenOptions::new().read(true))? {
-            file.read_to_end(&mut text).map_err(io_error(&path))?;
-        }
-        let whole = whole_lines(&text);
-        let key = readable_key();
-        let (foreign, fault) = match self.replay(&text[..whole], key.as_ref()) {
-            Ok(replayed) => (replayed.state.foreign, None),
-            Err(fault) => (None, Some(fault)),
-        };
-        let lines = text[..whole]
-            .split(|byte| *byte == b'\n')
-            .filter(|line| !line.trim_ascii().is_empty());
-        let entries: Vec<Entry> = lines
-            .map_while(|line| serde_json::from_slice(line).ok())
-            .collect();
-        let log = ExaminedLog {
-            entries,
-            fault: fault.map(|fault| {
-                (
-                    fault.to_string(),
-                    fault.hint().unwrap_or_default().into_owned(),
-                )
-            }),
-            foreign,
-            torn: (text.len() - whole) as u64,
-        };
-        Ok(ExaminedLedger {
-            log,
-            snapshot: self.snapshot(key.as_ref()),
+    /// Reads the whole log, however broken it is. Fails if it exists and can't be read.
+    pub fn examine(&self) -> HostResult<ExaminedLog> {
+        let (text, key) = (self.log_text()?, readable_key());
+        let replayed = self.replay(&text, key.as_ref());
+        let stored = snapshot::stored(&self.snapshot_file(), &self.plan_id, key.as_ref());
+        Ok(ExaminedLog {
+            torn: (text.len() - replayed.whole) as u64,
+            foreign: replayed.state.foreign,
+            fault: replayed.fault,
+            entries: replayed.entries,
+            written: stored.map_or(0, |(_, _, state)| state.seq),
         })
-    }
-
-    fn snapshot(&self, key: Option<&MachineKey>) -> ExaminedSnapshot {
-        let path = self.folder.join(SNAPSHOT);
-        if fs::symlink_metadata(&path).is_err() {
-            return ExaminedSnapshot::Missing;
-        }
-        snapshot::stored(&path, &self.plan_id, key)
-            .map_or(ExaminedSnapshot::Unreadable, |(_, _, state)| {
-                ExaminedSnapshot::Read(Box::new(state))
-            })
     }
 }

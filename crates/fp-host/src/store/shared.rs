@@ -3,27 +3,31 @@
 //! the remote, so that hooks never wait for a network; `sync.lock` has one process at a time do that.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Read as _};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use fp_plan::plan::id::{MachineId, TaskId};
 use fp_run::run::State;
-use fp_run::run::event::{Entry, EntryOrigin, Event, SHARED_LOG_VERSION};
+use fp_run::run::event::{Entry, EntryOrigin, Event};
 use fp_run::run::fleet::still_waiting;
 use jiff::Timestamp;
 
 use super::snapshot::{self, LogMark};
 use super::{
-    Chain, LOCK, Ledger, Loaded, SNAPSHOT, Store, StoreError, acquire, append_at, io_error, mend,
-    open, readable_key, reader,
+    Chain, LOCK, Ledger, Loaded, Store, acquire, append_at, line_of, mend, open_marked, read_all,
+    readable_key, reader,
 };
+use crate::error::{HostError, HostResult};
 use crate::file;
-use crate::fleet::{FleetError, FleetRemote, InFlight, Membership, News, redact, redacted};
+use crate::fleet::{
+    FleetRemote, InFlight, Membership, News, foreign_commit, not_joined, overtaken, redact,
+    redacted, secret_found,
+};
 use crate::git::Oid;
-use crate::trust::{MachineKey, TrustError};
+use crate::trust::{MachineKey, foreign_entry};
 
 const WAITING: &str = "waiting.jsonl";
 const SYNC_LOCK: &str = "sync.lock";
@@ -41,15 +45,6 @@ pub(super) struct Waiting {
     whole: u64,
     /// The state without them; `None` where there are none.
     base: Option<Arc<State>>,
-}
-
-impl Waiting {
-    pub(super) const NONE: Self = Self {
-        entries: Vec::new(),
-        mark: LogMark::NONE,
-        whole: 0,
-        base: None,
-    };
 }
 
 /// What a look at the remote brought.
@@ -77,46 +72,38 @@ impl Store {
     ///
     /// # Errors
     /// Its file, or the trust store, can't be read.
-    pub fn membership(&self) -> Result<Option<Membership>, FleetError> {
+    pub fn membership(&self) -> HostResult<Option<Membership>> {
         Membership::read(self.folder(), &self.plan_id)
     }
 
-    fn expect_membership(&self) -> Result<Membership, StoreError> {
+    fn expect_membership(&self) -> HostResult<Membership> {
         let member = self.membership()?;
-        Ok(member.ok_or_else(|| FleetError::NotJoined(self.plan_id.clone()))?)
+        member.ok_or_else(|| not_joined(&self.plan_id))
     }
 
     /// This clone's part; `None` for a plan that isn't shared.
-    fn part(&self) -> Result<Option<Membership>, StoreError> {
+    fn part(&self) -> HostResult<Option<Membership>> {
         match self.membership()? {
-            None if self.load()?.state.is_shared() => {
-                Err(FleetError::NotJoined(self.plan_id.clone()).into())
-            }
+            None if self.load()?.state.is_shared() => Err(not_joined(&self.plan_id)),
             part => Ok(part),
         }
     }
 
     /// True if the same entries wait as `loaded` has. Reads none of them.
     pub(super) fn waits_still(&self, loaded: &Loaded) -> bool {
-        let file = open(&self.waiting_file(), OpenOptions::new().read(true))
-            .ok()
-            .flatten();
-        loaded.waiting.mark
-            == file
-                .and_then(|file| LogMark::of(&file).ok())
-                .unwrap_or(LogMark::NONE)
+        let file = open_marked(&self.waiting_file()).ok().flatten();
+        loaded.waiting.mark == file.map_or_else(LogMark::default, |(_, mark)| mark)
     }
 
     /// Adds what waits to `loaded`, whose state is that of the log.
-    pub(super) fn add_waiting(&self, loaded: &mut Loaded) -> Result<(), StoreError> {
+    pub(super) fn add_waiting(&self, loaded: &mut Loaded) -> HostResult<()> {
         let path = self.waiting_file();
-        let Some(mut file) = open(&path, OpenOptions::new().read(true))? else {
+        let Some((file, mark)) = open_marked(&path)? else {
             return Ok(());
         };
-        let mark = LogMark::of(&file).map_err(io_error(&path))?;
-        let mut text = Vec::new();
-        file.read_to_end(&mut text).map_err(io_error(&path))?;
-        (loaded.waiting.mark, loaded.waiting.whole) = (mark, reader::whole_lines(&text) as u64);
+        let text = read_all(file, &path)?;
+        loaded.waiting.mark = mark;
+        loaded.waiting.whole = reader::whole_lines(&text) as u64;
         if text.is_empty() {
             return Ok(());
         }
@@ -130,14 +117,11 @@ impl Store {
             .filter(|pushed| loaded.mark.bytes > pushed.log_bytes);
         let skipped = landed.map_or(0, |pushed| pushed.waited_in(&text));
         let entries = self.entries_in(&path, &text, skipped)?;
-        if entries.is_empty() {
-            return Ok(());
+        if !entries.is_empty() {
+            let (state, entries) = loaded.state.with_waiting(entries);
+            loaded.waiting.base = Some(std::mem::replace(&mut loaded.state, Arc::new(state)));
+            loaded.waiting.entries = entries;
         }
-        let base = Arc::clone(&loaded.state);
-        let (state, entries) = base.with_waiting(entries);
-        loaded.state = Arc::new(state);
-        loaded.waiting.entries = entries;
-        loaded.waiting.base = Some(base);
         Ok(())
     }
 
@@ -146,7 +130,7 @@ impl Store {
     ///
     /// # Errors
     /// As for [`Store::lock`] and [`Store::sync`].
-    pub fn lock_in_order(&self, patience: Duration) -> Result<(Ledger<'_>, Synced), StoreError> {
+    pub fn lock_in_order(&self, patience: Duration) -> HostResult<(Ledger<'_>, Synced)> {
         let Some(before) = self.part()? else {
             return Ok((self.lock(patience)?, Synced::default()));
         };
@@ -169,7 +153,7 @@ impl Store {
     ///
     /// # Errors
     /// The remote can't be reached, has something that doesn't go on from what was seen, or a file can't be used.
-    pub fn sync(&self, patience: Duration) -> Result<Synced, StoreError> {
+    pub fn sync(&self, patience: Duration) -> HostResult<Synced> {
         if self.part()?.is_none() {
             return Ok(Synced::default());
         }
@@ -187,38 +171,32 @@ impl Store {
         machine: &MachineId,
         head: &Oid,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> HostResult<()> {
         let ledger = self.lock(PATIENCE)?;
-        let mut end_commands = ledger
-            .state()
-            .approval
-            .iter()
-            .flat_map(|approval| &approval.end_commands);
+        let approval = ledger.state().approval.iter();
+        let mut end_commands = approval.flat_map(|approval| &approval.end_commands);
         if end_commands.any(|command| redacted(command) != *command) {
-            return Err(FleetError::Secret("a command that runs at the end".to_owned()).into());
+            return Err(secret_found("a command that runs at the end"));
         }
-        let mut lines = Vec::new();
-        for entry in self.past()?.entries {
-            lines.extend(line_of(&without_secrets(&entry)?)?);
-        }
-        let entry = ledger.entry(
-            vec![Event::Joined {
-                head: head.to_string(),
-            }],
-            now,
-        );
-        let entry = Entry {
+        let joined = Event::Joined {
+            head: head.to_string(),
+        };
+        let joined = Entry {
             by: Some(EntryOrigin {
                 machine: machine.clone(),
                 number: 1,
             }),
-            ..entry
+            ..ledger.next_entry(vec![joined], now)
         };
-        let line = line_of(&entry)?;
+        let mut lines = Vec::new();
+        for entry in self.past()?.entries {
+            lines.extend(line_of(&without_secrets(&entry)?)?);
+        }
+        let line = line_of(&joined)?;
         lines.extend(&line);
         let member = remote.begin(machine, &lines, head)?;
-        let mut chain = Chain::new(Some(&ledger.key), &self.plan_id, &ledger.loaded.code);
-        append_at(&self.log(), ledger.loaded.mark.bytes, &chain.write(&line))?;
+        let line = ledger.chain().write(&line);
+        append_at(&self.log_file(), ledger.loaded.mark.bytes, &line)?;
         member.write(self.folder())?;
         self.remember(None);
         Ok(())
@@ -234,7 +212,7 @@ impl Store {
         machine: MachineId,
         news: News,
         heard: BTreeMap<MachineId, Timestamp>,
-    ) -> Result<(), StoreError> {
+    ) -> HostResult<()> {
         let (member, entries) = remote.joined(machine, news, heard)?;
         let key = self.key_to_write()?;
         let mut chain = Chain::new(Some(&key), &self.plan_id, "");
@@ -242,14 +220,12 @@ impl Store {
         for (number, entry) in (1..).zip(&entries) {
             if entry.seq != number {
                 let detail = format!("entry {} comes where {number} is due", entry.seq);
-                return Err(
-                    FleetError::foreign(&member.seen, &member.place.log_ref, detail).into(),
-                );
+                return Err(foreign_commit(&member.seen, &member.place.log_ref, &detail));
             }
             lines.extend(chain.write(&line_of(entry)?));
         }
         remote.expect_room(&member.seen, lines.len() as u64)?;
-        file::replace(&self.log(), &lines).map_err(FleetError::File)?;
+        file::replace(&self.log_file(), &lines)?;
         self.forget_waiting()?;
         member.write(self.folder())?;
         self.remember(None);
@@ -260,17 +236,16 @@ impl Store {
     ///
     /// # Errors
     /// As for [`Store::lock`].
-    pub fn leave_alone(&self, last: Vec<Event>, now: Timestamp) -> Result<(), StoreError> {
+    pub fn leave_alone(&self, last: Vec<Event>, now: Timestamp) -> HostResult<()> {
         let _sync = acquire(&self.folder().join(SYNC_LOCK), PATIENCE)?;
         let ledger = self.lock(PATIENCE)?;
-        let entry = ledger.entry(last, now);
-        let mut chain = Chain::new(Some(&ledger.key), &self.plan_id, &ledger.loaded.code);
-        let mut lines = Vec::new();
+        let entry = ledger.next_entry(last, now);
+        let (mut chain, mut lines) = (ledger.chain(), Vec::new());
         for entry in ledger.loaded.waiting.entries.iter().chain([&entry]) {
             lines.extend(chain.write(&line_of(entry)?));
         }
         self.forget_waiting()?;
-        append_at(&self.log(), ledger.loaded.mark.bytes, &lines)?;
+        append_at(&self.log_file(), ledger.loaded.mark.bytes, &lines)?;
         self.remember(None);
         Ok(())
     }
@@ -293,11 +268,11 @@ impl Store {
     ///
     /// # Errors
     /// As for [`Store::load`].
-    pub fn waiting(&self) -> Result<usize, StoreError> {
+    pub fn waiting(&self) -> HostResult<usize> {
         Ok(self.load()?.waiting.entries.len())
     }
 
-    fn sync_locked(&self, patience: Duration) -> Result<Synced, StoreError> {
+    fn sync_locked(&self, patience: Duration) -> HostResult<Synced> {
         let member = self.expect_membership()?;
         let remote = FleetRemote::of(self.folder(), &self.plan_id, &member)?;
         let Some(news) = remote.fetch(&member)? else {
@@ -312,7 +287,7 @@ impl Store {
         remote: &FleetRemote,
         mut member: Membership,
         news: News,
-    ) -> Result<Synced, StoreError> {
+    ) -> HostResult<Synced> {
         let key = self.key_to_write()?;
         let loaded = self.load()?;
         let mut chain = Chain::new(Some(&key), &self.plan_id, &loaded.code);
@@ -337,7 +312,7 @@ impl Store {
             base.apply_line(&entry, &chain.last, true);
             member.hear(&entry);
         }
-        let log = self.log();
+        let log = self.log_file();
         remote.expect_room(&member.seen, loaded.mark.bytes + lines.len() as u64)?;
         let mark = match lines.is_empty() {
             true => loaded.mark,
@@ -349,16 +324,14 @@ impl Store {
         member.take(news);
         member.write(self.folder())?;
         self.remember(None);
-        let snapshot = self.folder().join(SNAPSHOT);
-        snapshot::write(&snapshot, &key, mark, &chain.last, &base);
+        snapshot::write(&self.snapshot_file(), &key, mark, &chain.last, &base);
         let synced = Synced {
             lost: (!lost.is_empty()).then_some((loaded.state, lost)),
             notices,
         };
         if noted {
             let text = fp_run::run::notepad::render(&base);
-            file::replace(&self.folder().join("notepad.md"), text.as_bytes())
-                .map_err(FleetError::File)?;
+            file::replace(&self.folder().join("notepad.md"), text.as_bytes())?;
         }
         Ok(synced)
     }
@@ -370,12 +343,7 @@ impl Store {
 
     /// The entries that may wait in the whole lines of `text`, the file at `path`, from byte `skipped` on, and that this
     /// machine wrote: others would go out in its name. A torn one was never told anybody.
-    fn entries_in(
-        &self,
-        path: &Path,
-        text: &[u8],
-        skipped: usize,
-    ) -> Result<Vec<Entry>, StoreError> {
+    fn entries_in(&self, path: &Path, text: &[u8], skipped: usize) -> HostResult<Vec<Entry>> {
         let rest = &text[skipped..];
         let before = text[..skipped]
             .iter()
@@ -388,11 +356,8 @@ impl Store {
         let is_own = |line| self.waiting_chain(key.as_ref()).read(line);
         let mut entries: Vec<Entry> = Vec::new();
         for (line, number) in lines.filter(|(line, _)| !line.trim_ascii().is_empty()) {
-            let entry: Entry = serde_json::from_slice(line).map_err(|error| StoreError::Line {
-                path: path.to_owned(),
-                line: number,
-                detail: error.to_string(),
-            })?;
+            let entry: Entry = serde_json::from_slice(line)
+                .map_err(|error| reader::wrong_line(path, number, &error))?;
             if is_own(line) && entry.events.iter().all(Event::may_wait) {
                 entries.push(entry);
             }
@@ -401,28 +366,24 @@ impl Store {
     }
 
     /// Drops everything that waits.
-    fn forget_waiting(&self) -> Result<(), StoreError> {
+    fn forget_waiting(&self) -> HostResult<()> {
         let path = self.waiting_file();
         match fs::remove_file(&path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(io_error(&path)(error)),
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(HostError::using(&path)(error))
+            }
             _ => Ok(()),
         }
     }
 
     /// Drops from what waits everything that has `landed`, and what needed a hold on tasks that are `lost`.
-    fn drop_waiting(
-        &self,
-        landed: Option<&InFlight>,
-        lost: &BTreeSet<TaskId>,
-    ) -> Result<(), StoreError> {
+    fn drop_waiting(&self, landed: Option<&InFlight>, lost: &BTreeSet<TaskId>) -> HostResult<()> {
         let path = self.waiting_file();
-        let Some(mut file) = open(&path, OpenOptions::new().read(true))? else {
+        let Some((file, _)) = open_marked(&path)? else {
             return Ok(());
         };
-        let mut text = Vec::new();
-        file.read_to_end(&mut text).map_err(io_error(&path))?;
-        // Windows may refuse to replace a file that is open.
-        drop(file);
+        // Closes it, since Windows may refuse to replace a file that is open.
+        let text = read_all(file, &path)?;
         let skipped = landed.map_or(0, |pushed| pushed.waited_in(&text));
         if skipped == 0 && lost.is_empty() {
             return Ok(());
@@ -432,34 +393,30 @@ impl Store {
         for entry in still_waiting(self.entries_in(&path, &text, skipped)?, lost) {
             lines.extend(self.waiting_chain(Some(&key)).write(&line_of(&entry)?));
         }
-        Ok(file::replace(&path, &lines).map_err(FleetError::File)?)
+        file::replace(&path, &lines)
     }
 }
 
 impl Ledger<'_> {
     /// Appends `events` to the ledger of a shared plan: those that may wait here, others on the remote first.
-    pub(super) fn append_shared(
-        &mut self,
-        events: Vec<Event>,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub(super) fn append_shared(&mut self, events: Vec<Event>, now: Timestamp) -> HostResult<()> {
         // Others would get entries that don't go on from theirs.
-        if let Some(foreign) = TrustError::of_foreign_entry(&self.loaded.state) {
-            return Err(FleetError::Trust(foreign).into());
+        if let Some(foreign) = foreign_entry(&self.loaded.state) {
+            return Err(foreign);
         }
         let waits = events.iter().all(Event::may_wait);
         let commit = events
             .iter()
             .find_map(Event::commit_to_push)
             .map(str::to_owned);
-        let entry = without_secrets(&self.entry(events, now))?;
+        let entry = without_secrets(&self.next_entry(events, now))?;
         match waits {
             true => self.let_wait(entry),
             false => self.push(entry, commit.as_deref()),
         }
     }
 
-    fn let_wait(&mut self, entry: Entry) -> Result<(), StoreError> {
+    fn let_wait(&mut self, entry: Entry) -> HostResult<()> {
         let path = self.store.waiting_file();
         let Waiting { mark, whole, .. } = self.loaded.waiting;
         if whole < mark.bytes {
@@ -477,51 +434,49 @@ impl Ledger<'_> {
         Ok(())
     }
 
-    fn push(&mut self, entry: Entry, commit: Option<&str>) -> Result<(), StoreError> {
+    fn push(&mut self, entry: Entry, commit: Option<&str>) -> HostResult<()> {
         let store = self.store;
-        let Loaded {
-            mark,
-            waiting,
-            code,
+        let Waiting {
+            entries: waiting,
+            whole,
+            base,
             ..
-        } = self.loaded.clone();
+        } = self.loaded.waiting.clone();
+        let before = self.loaded.mark;
+        let entries: Vec<Entry> = waiting.into_iter().chain([entry]).collect();
         let mut lines = Vec::new();
-        for entry in waiting.entries.iter().chain([&entry]) {
+        for entry in &entries {
             lines.extend(line_of(entry)?);
         }
         // Hooks write while git talks.
         self.lock = None;
         if self.sync.is_none() {
             self.sync = Some(acquire(&store.folder().join(SYNC_LOCK), PATIENCE)?);
-            if open(&store.log(), OpenOptions::new().read(true))?.map(|log| LogMark::of(&log).ok())
-                != Some(Some(mark))
-            {
-                return Err(FleetError::Overtaken.into());
+            let now = open_marked(&store.log_file())?.map(|(_, mark)| mark);
+            if now != Some(before) {
+                return Err(overtaken());
             }
         }
         let mut member = store.expect_membership()?;
         let remote = FleetRemote::of(store.folder(), &store.plan_id, &member)?;
         let text = fs::read(store.waiting_file()).unwrap_or_default();
-        let waited = &text[..text.len().min(waiting.whole as usize)];
-        let pushed = remote.push(&mut member, &entry, &lines, commit, (mark.bytes, waited))?;
+        let waited = &text[..text.len().min(whole as usize)];
+        let last = entries.last().expect("there is the new one");
+        let pushed = remote.push(&mut member, last, &lines, commit, (before.bytes, waited))?;
         self.lock = Some(acquire(&store.folder().join(LOCK), PATIENCE)?);
-        let mut base = waiting
-            .base
-            .unwrap_or_else(|| Arc::clone(&self.loaded.state));
         store.remember(None);
+        let mut base = base.unwrap_or_else(|| Arc::clone(&self.loaded.state));
         let state = Arc::make_mut(&mut base);
-        let mut chain = Chain::new(Some(&self.key), &store.plan_id, &code);
-        let mut written = Vec::new();
-        for entry in waiting.entries.iter().chain([&entry]) {
+        let (mut chain, mut written) = (self.chain(), Vec::new());
+        for entry in &entries {
             written.extend(chain.write(&line_of(entry)?));
             state.apply_line(entry, &chain.last, true);
         }
-        let mark = append_at(&store.log(), mark.bytes, &written)?;
+        let mark = append_at(&store.log_file(), before.bytes, &written)?;
         store.drop_waiting(Some(&pushed), &BTreeSet::new())?;
         member.in_flight.clear();
         member.write(store.folder())?;
-        let snapshot = store.folder().join(SNAPSHOT);
-        snapshot::write(&snapshot, &self.key, mark, &chain.last, state);
+        snapshot::write(&store.snapshot_file(), &self.key, mark, &chain.last, state);
         self.snapshot_due = false;
         self.loaded = store.load()?;
         Ok(())
@@ -529,25 +484,10 @@ impl Ledger<'_> {
 }
 
 /// `entry` as it is written and sent: without anybody's secrets.
-fn without_secrets(entry: &Entry) -> Result<Entry, StoreError> {
+fn without_secrets(entry: &Entry) -> HostResult<Entry> {
     let clean = serde_json::to_value(entry).and_then(|mut value| {
         redact(&mut value);
         serde_json::from_value(value)
     });
-    clean.map_err(|error| io_error("an entry".as_ref())(error.into()))
-}
-
-fn line_of(entry: &Entry) -> Result<Vec<u8>, StoreError> {
-    let version = if entry.by.is_some() {
-        SHARED_LOG_VERSION
-    } else {
-        entry.schema_version
-    };
-    let mut line = serde_json::to_vec(&Entry {
-        schema_version: version,
-        ..entry.clone()
-    })
-    .map_err(|error| io_error("an entry".as_ref())(error.into()))?;
-    line.push(b'\n');
-    Ok(line)
+    clean.map_err(|error| HostError::using("an entry".as_ref())(error.into()))
 }

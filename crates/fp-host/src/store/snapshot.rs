@@ -64,11 +64,6 @@ pub(crate) struct LogMark {
 }
 
 impl LogMark {
-    pub(crate) const NONE: Self = Self {
-        bytes: 0,
-        modified: 0,
-    };
-
     pub(crate) fn of(log: &File) -> io::Result<Self> {
         let metadata = log.metadata()?;
         let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);

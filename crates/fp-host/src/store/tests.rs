@@ -205,7 +205,7 @@ fn a_held_lock_is_waited_for_and_then_named() {
     let (_folder, store) = store();
     let held = store.lock(PATIENCE).unwrap();
     let error = store.lock(PATIENCE).unwrap_err();
-    let StoreError::Locked { holder, .. } = error else {
+    let HostErrorKind::Locked(holder) = error.kind else {
         panic!("{error}")
     };
     assert_eq!(holder, Some(std::process::id().to_string()));

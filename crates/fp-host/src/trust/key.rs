@@ -8,8 +8,8 @@ use std::path::Path;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
-use super::TrustError;
-use crate::file::{self, FileError};
+use crate::error::{HostError, HostResult};
+use crate::file;
 use crate::platform::{self, make_private_folder};
 
 /// Bytes of a key.
@@ -29,19 +29,28 @@ impl MachineKey {
     ///
     /// # Errors
     /// It can't be read, is none, or others than the user may know it.
-    pub(crate) fn read(folder: &Path) -> Result<Option<Self>, TrustError> {
+    pub(crate) fn read(folder: &Path) -> HostResult<Option<Self>> {
         let path = folder.join(FILE);
         let bytes = match file::read_bytes(&path, LENGTH as u64) {
             Err(error) if error.is_missing() => return Ok(None),
             read => read?,
         };
-        let read = FileError::reading(&path);
+        let read = HostError::reading(&path);
+        let unusable = |said: std::fmt::Arguments<'_>| {
+            let path = path.display();
+            Err(HostError::failed(said).with_hint(format_args!(
+                "remove it: fp makes another one, and `fp approve PLAN` begins the log of a plan anew: rm {path}"
+            )))
+        };
         if !platform::is_private(&fs::metadata(&path).map_err(read)?) {
-            return Err(TrustError::KnownKey { path });
+            return unusable(format_args!(
+                "somebody else may know {}, the key by which fp recognises its own entries",
+                path.display()
+            ));
         }
         match bytes.try_into() {
             Ok(key) => Ok(Some(Self(key))),
-            Err(_) => Err(TrustError::NoKey { path }),
+            Err(_) => unusable(format_args!("{} is no key of fp", path.display())),
         }
     }
 
@@ -49,12 +58,12 @@ impl MachineKey {
     ///
     /// # Errors
     /// As for [`MachineKey::read`], or the disk refuses.
-    pub(crate) fn make(folder: &Path) -> Result<Self, TrustError> {
+    pub(crate) fn make(folder: &Path) -> HostResult<Self> {
         if let Some(key) = Self::read(folder)? {
             return Ok(key);
         }
         let path = folder.join(FILE);
-        let failed = FileError::writing(&path);
+        let failed = HostError::writing(&path);
         let mut key = [0; LENGTH];
         getrandom::fill(&mut key).map_err(|error| failed(std::io::Error::other(error)))?;
         make_private_folder(folder).map_err(failed)?;
@@ -67,7 +76,7 @@ impl MachineKey {
         let refused = file.persist_noclobber(&path).err();
         Self::read(folder)?.ok_or_else(|| {
             let gone = std::io::ErrorKind::NotFound.into();
-            failed(refused.map_or(gone, |refused| refused.error)).into()
+            failed(refused.map_or(gone, |refused| refused.error))
         })
     }
 

@@ -9,12 +9,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use fp_host::error::HostErrorKind;
 use fp_host::fleet;
 use fp_host::plan::OpenPlan;
 use fp_host::run::fresh_token;
 use fp_host::run::worktree::{self, Worktrees};
 use fp_host::screen::Screen;
-use fp_host::store::{StoreError, acquire};
+use fp_host::store::acquire;
 use fp_host::trust::{Consent, ConsentSource};
 use fp_plan::plan::id::{AgentName, PlanId};
 use fp_plan::settings::{AgentPlayer, SpendingLimit};
@@ -101,8 +102,10 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     let way_on = format!("fp run {}{flags}", plan.id());
     let _lock = match acquire(&plan.lead_lock(), LEAD_PATIENCE) {
         Ok(lock) => lock,
-        Err(StoreError::Locked { holder, .. }) => return watch_another(&plan, holder, context),
-        Err(error) => return Err(error.into()),
+        Err(error) => match error.kind {
+            HostErrorKind::Locked(holder) => return watch_another(&plan, holder, context),
+            _ => return Err(error.into()),
+        },
     };
     if let Some(program) = args.agent {
         let agents = &mut plan.settings.agents;

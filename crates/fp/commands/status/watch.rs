@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use fp_host::error::HostResult;
 use fp_host::lead::LeadLook;
 use fp_host::plan::OpenPlan;
 use fp_host::screen::{Screen, ScreenInput};
-use fp_host::store::{LogReader, Portion, StoreError};
+use fp_host::store::{LogReader, Portion};
 use fp_plan::plan::id::AgentName;
 use fp_run::report::lasted;
 use fp_run::report::standing::{LeadPresence, RunStanding};
@@ -106,7 +107,7 @@ impl RunWatch {
     }
 
     /// Takes in what the log has since the last call, and returns it.
-    pub(crate) fn take(&mut self) -> Result<Vec<Entry>, StoreError> {
+    pub(crate) fn take(&mut self) -> HostResult<Vec<Entry>> {
         let lead = LeadLook::at(&self.folder);
         let Portion { lines, anew, .. } = self.reader.more()?;
         if anew {

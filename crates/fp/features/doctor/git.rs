@@ -51,7 +51,7 @@ pub(super) fn way_of_commit(git: &Git) -> DoctorFinding {
         return DoctorFinding::error(check, detail)
             .fixed_by(format!("rm {}", shell_quoted(&lock.to_string_lossy())));
     }
-    match git.state() {
+    match git.operation() {
         Some(operation) => {
             let detail = format!("a {operation} is in progress; {}", operation.way_out());
             DoctorFinding::warning(check, detail)

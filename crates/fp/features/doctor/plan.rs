@@ -1,14 +1,15 @@
 //! The checks of a plan.
 
-use fp_host::git::{Git, GitError};
+use fp_host::error::HostResult;
+use fp_host::git::Git;
 use fp_host::plan::OpenPlan;
-use fp_host::store::{ExaminedLog, ExaminedSnapshot, SNAPSHOT};
+use fp_host::store::ExaminedLog;
+use fp_plan::hint::Hint as _;
 use fp_plan::plan::id::PlanId;
-use fp_plan::text::{counted, first_few, shell_quoted};
+use fp_plan::text::{counted, first_few};
 use fp_run::report::handoff::next_steps;
 use fp_run::report::standing::RunStanding;
 use fp_run::run::State;
-use fp_run::run::event::Entry;
 
 use super::DoctorFinding;
 use super::git::way_of_commit;
@@ -29,15 +30,11 @@ pub(super) fn examine(plan: &OpenPlan) -> Vec<DoctorFinding> {
             return found;
         }
     };
-    found.extend(log(plan.id(), &examined.log));
-    if examined.log.fault.is_some() {
+    found.extend(log(plan.id(), &examined));
+    if examined.fault.is_some() {
         return found;
     }
-    let entries = &examined.log.entries;
-    let path = plan.folder.file(SNAPSHOT);
-    let remove = format!("rm {}", shell_quoted(&path.to_string_lossy()));
-    found.push(snapshot(plan.id(), entries, &examined.snapshot, &remove));
-    let state = State::replay(plan.id().clone(), entries);
+    let state = State::replay(plan.id().clone(), &examined.entries);
     let standing = RunStanding::of(&state, lead.presence(&state));
     found.push(run(&state, standing));
     match plan.git() {
@@ -76,8 +73,18 @@ fn files(plan: &OpenPlan) -> Vec<DoctorFinding> {
 pub(super) fn log(plan: &PlanId, examined: &ExaminedLog) -> Vec<DoctorFinding> {
     let check = "log";
     let mut found = Vec::new();
-    if let Some((fault, hint)) = &examined.fault {
+    if let Some(fault) = &examined.fault {
+        let hint = fault.hint().unwrap_or_default();
         found.push(DoctorFinding::error(check, format!("{fault}; {hint}")));
+    }
+    let last = examined.entries.last().map_or(0, |entry| entry.seq);
+    if examined.fault.is_none() && examined.written > last {
+        let detail = format!(
+            "it ends at entry {last}, and {} were written: restore events.jsonl if you have a copy, since only the log \
+             counts",
+            examined.written
+        );
+        found.push(DoctorFinding::error(check, detail));
     }
     if examined.torn > 0 {
         let detail = format!(
@@ -100,46 +107,6 @@ pub(super) fn log(plan: &PlanId, examined: &ExaminedLog) -> Vec<DoctorFinding> {
     found
 }
 
-/// The snapshot of `plan`, whose log has these `entries` without a fault.
-pub(super) fn snapshot(
-    plan: &PlanId,
-    entries: &[Entry],
-    examined: &ExaminedSnapshot,
-    remove: &str,
-) -> DoctorFinding {
-    let check = "snapshot";
-    let state = match examined {
-        ExaminedSnapshot::Missing | ExaminedSnapshot::Unreadable => {
-            return DoctorFinding::ok(check, "none that counts; the next change writes it");
-        }
-        ExaminedSnapshot::Read(state) => state,
-    };
-    let last = entries.last().map_or(0, |entry| entry.seq);
-    if state.seq > last {
-        let detail = format!(
-            "it has entry {}, and the log ends at entry {last}: entries are lost; restore events.jsonl if you have a \
-             copy, since only the log counts",
-            state.seq
-        );
-        return DoctorFinding::error(check, detail);
-    }
-    let before = entries.iter().take_while(|entry| entry.seq <= state.seq);
-    let mut replayed = State::replay(plan.clone(), before);
-    // Only the ledger knows the codes of its lines.
-    replayed.foreign = state.foreign;
-    let code = state.approval.as_ref().and_then(|a| a.code.clone());
-    replayed
-        .approval
-        .iter_mut()
-        .for_each(|a| a.code.clone_from(&code));
-    if replayed != **state {
-        let detail =
-            "does not match the log: one of them was edited by hand, and only the log counts";
-        return DoctorFinding::warning(check, detail).fixed_by(remove);
-    }
-    DoctorFinding::ok(check, "matches the log")
-}
-
 /// Says whether anything goes on by itself.
 fn run(state: &State, standing: RunStanding) -> DoctorFinding {
     let check = "run";
@@ -152,7 +119,7 @@ fn run(state: &State, standing: RunStanding) -> DoctorFinding {
 }
 
 /// The commits of completed tasks, which should be in the history of HEAD.
-fn commits(git: &Git, state: &State) -> Result<DoctorFinding, GitError> {
+fn commits(git: &Git, state: &State) -> HostResult<DoctorFinding> {
     let check = "commits";
     let commits = || {
         state

@@ -5,9 +5,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use fp_host::claude::{PERMISSIONS, PLUGIN, TEAMS, client_home};
+use fp_host::error::HostErrorKind;
 use fp_host::file;
-use fp_host::git::GitError;
-use fp_host::git::command::ask;
+use fp_host::git::Git;
 use fp_host::process::answer_of;
 use fp_plan::text::shell_quoted;
 use serde_json::{Value, json};
@@ -331,17 +331,19 @@ fn repository(context: &Context) -> DoctorFinding {
             .fixed_by("git init");
     }
     let root = repo.root.display();
-    match ask(&context.cwd, &["rev-parse", "--verify", "--quiet", "HEAD"]) {
-        // A missing commit shows in the status alone; every other fault has words.
-        Err(GitError::Failed(failure)) if failure.stderr.is_empty() => DoctorFinding::warning(
-            check,
-            format!("{root} has no commit yet, and a run starts from one"),
-        )
-        .fixed_by("git commit --allow-empty --message Start"),
-        // Another check reports a missing git.
-        Ok(_) | Err(GitError::NotInstalled) => {
-            DoctorFinding::ok(check, repo.worktree.display().to_string())
-        }
-        Err(error) => DoctorFinding::of_error(check, error),
+    match Git::open(&context.cwd).and_then(|git| git.head()) {
+        Ok(_) => DoctorFinding::ok(check, repo.worktree.display().to_string()),
+        Err(error) => match error.kind {
+            HostErrorKind::NoCommit => DoctorFinding::warning(
+                check,
+                format!("{root} has no commit yet, and a run starts from one"),
+            )
+            .fixed_by("git commit --allow-empty --message Start"),
+            // Another check reports a missing git.
+            HostErrorKind::GitMissing => {
+                DoctorFinding::ok(check, repo.worktree.display().to_string())
+            }
+            _ => DoctorFinding::of_error(check, error),
+        },
     }
 }

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use fp_exchange::{ImportNotice, SourceFolder};
-use fp_host::file::{self, FileError};
+use fp_host::error::{HostError, HostErrorKind};
+use fp_host::file;
 use fp_host::platform;
 use fp_plan::text::{first_few, visible_line};
 use ignore::WalkBuilder;
@@ -34,10 +35,7 @@ const MAX_NAMED: usize = 10;
 /// Reads the file `path`, or the texts in the folder `path`; reports files that can't be read. Links within it are not
 /// followed.
 pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotice>), CommandError> {
-    let failed = |source| FileError::Read {
-        path: path.to_owned(),
-        source,
-    };
+    let failed = HostError::reading(path);
     if !fs::metadata(path).map_err(failed)?.is_dir() {
         let text = file::read_text(path, MAX_FILE)?;
         let name = path
@@ -129,20 +127,16 @@ fn is_hidden(folder: &str) -> bool {
 }
 
 fn read_text(path: &Path) -> Result<String, ImportNotice> {
-    file::read_text(path, MAX_FILE).map_err(|error| match error {
-        FileError::NotText { line, column, .. } => ImportNotice {
+    file::read_text(path, MAX_FILE).map_err(|error| match error.kind {
+        HostErrorKind::NotText { line, column } => ImportNotice {
             line: Some(line),
             column: Some(column),
             ..ImportNotice::problem("not UTF-8 text; it is left out")
         },
-        FileError::TooLarge { .. } => {
+        HostErrorKind::TooLarge => {
             ImportNotice::problem(format!("larger than {} MB; it is left out", MAX_FILE >> 20))
         }
-        FileError::Read { source, .. } => {
-            let reason = file::reason(&source);
-            ImportNotice::problem(format!("it can't be read: {reason}; it is left out"))
-        }
-        error => ImportNotice::problem(error.to_string()),
+        _ => ImportNotice::problem(format!("{error}; it is left out")),
     })
 }
 

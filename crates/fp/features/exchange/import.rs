@@ -10,8 +10,9 @@ use fp_exchange::{
     ImportError, ImportNotice, Material, PlanDraft, PortablePlan, RecognisedSource, SourceFolder,
     SourceFormat, read_source, recognise_source,
 };
+use fp_host::error::HostError;
 use fp_host::facts;
-use fp_host::file::{self, FileError};
+use fp_host::file;
 use fp_host::git::Git;
 use fp_host::plan::TASKS;
 use fp_host::plan_folder::{PlanFolder, PlanRecord};
@@ -439,10 +440,7 @@ impl Import {
         for (path, text) in texts {
             let path = into.path().join(path);
             let above = path.parent().unwrap_or(into.path());
-            fs::create_dir_all(above).map_err(|source| FileError::Write {
-                path: above.to_owned(),
-                source,
-            })?;
+            fs::create_dir_all(above).map_err(HostError::writing(above))?;
             file::atomic_write(&path, text.as_bytes())?;
         }
         if !self.done.is_empty() {

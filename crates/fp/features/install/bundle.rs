@@ -6,7 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use fp_host::claude::{MARKETPLACE, PLUGIN};
-use fp_host::file::{FileError, reason};
+use fp_host::error::HostError;
+use fp_host::file::reason_of;
 use serde_json::{Value, json};
 
 use super::VERSION;
@@ -140,10 +141,7 @@ pub(super) fn remove_bundle(out: &Path) -> Result<bool, CommandError> {
 }
 
 fn unwritable(path: &Path, source: io::Error) -> CommandError {
-    let error = CommandError::from(FileError::Write {
-        path: path.to_owned(),
-        source,
-    });
+    let error = CommandError::from(HostError::writing(path)(source));
     if error.hints.is_empty() {
         error.hint("choose a folder that can be written")
     } else {
@@ -191,7 +189,7 @@ fn copy_program(from: &Path, to: &Path) -> Result<(), CommandError> {
         let from = from.display();
         CommandError::failed(format!(
             "{from} can't be copied into the bundle: {}",
-            reason(&error)
+            reason_of(&error)
         ))
         .hint("check the path, and start fp from where it is now")
     })
