@@ -79,8 +79,11 @@ enum Command {
     Comments(commands::comments::CommentsArgs),
     Linear(linear::LinearArgs),
     Status(commands::status::StatusArgs),
+    /// Print a line on the active plan for Claude Code's status line
+    ///
+    /// Reads what Claude Code sends to a status line on standard input. Prints nothing where no plan is active.
     #[command(hide = true)]
-    Statusline(commands::statusline::StatuslineArgs),
+    Statusline,
     Why(commands::why::WhyArgs),
     Log(commands::log::LogArgs),
     Report(commands::report::ReportArgs),
@@ -153,12 +156,12 @@ impl Command {
             Self::Commit(args) => commands::commit::run(args, context),
             Self::Comments(args) => commands::comments::run(args, context),
             Self::Linear(args) => linear::run(args, context),
-            Self::Status(args) => commands::status::run(args, context),
-            Self::Statusline(args) => commands::statusline::run(args, context),
+            Self::Status(args) => commands::status::show_status(args, context),
+            Self::Statusline => commands::statusline::show_statusline(context),
             Self::Why(args) => commands::why::run(args, context),
             Self::Log(args) => commands::log::run(args, context),
             Self::Report(args) => commands::report::run(args, context),
-            Self::Plans(args) => commands::plans::run(args, context),
+            Self::Plans(args) => commands::plans::run_plans(args, context),
             Self::Export(args) => export::run(args, context),
             Self::Share(args) => commands::fleet::share(args, context),
             Self::Join(args) => commands::fleet::join(args, context),
@@ -193,7 +196,7 @@ impl Cli {
         let mut arguments = std::env::args_os().skip(1);
         let first = arguments.next()?;
         let command = match (arguments.next(), arguments.next()) {
-            (None, _) if first == "statusline" => Command::Statusline(Default::default()),
+            (None, _) if first == "statusline" => Command::Statusline,
             (Some(event), None) if first == "hook" => {
                 let event = event
                     .into_string()
@@ -304,7 +307,7 @@ fn carry_out(cli: Cli) -> CommandResult {
     context.printer.is_silent = cli.quiet;
     let ended = match cli.command {
         Some(command) => command.run(&context),
-        None => commands::home::run(&context),
+        None => commands::home::show_home(&context),
     };
     ended.map_err(|error| match &*context.opened.borrow() {
         Some(plan) => error.about(plan.as_str()),

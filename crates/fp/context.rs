@@ -3,6 +3,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -111,6 +112,20 @@ impl Context {
         Ok(Exit::Done)
     }
 
+    /// Prints a note beside the result.
+    pub(crate) fn note(&self, text: impl fmt::Display) {
+        self.printer.note(&format!("note: {text}"));
+    }
+
+    pub(crate) fn warn(&self, text: impl fmt::Display) {
+        self.printer.note(&format!("warning: {text}"));
+    }
+
+    /// Says where a result was written.
+    pub(crate) fn note_written(&self, path: &Path) {
+        self.note(format_args!("written to {}", self.shown(path)));
+    }
+
     /// The repository around the working directory.
     pub(crate) fn repo(&self) -> &Repo {
         self.repo.get_or_init(|| Repo::find(&self.cwd))
@@ -158,9 +173,7 @@ impl Context {
     fn tell_removed(&self, layer: &SettingsLayer) {
         for RemovedSetting { key, instead } in layer.removed.iter().copied() {
             if self.told_of.borrow_mut().insert(key) {
-                self.printer.note(&format!(
-                    "warning: `{key}` is no setting any more: {instead}"
-                ));
+                self.warn(format_args!("`{key}` is no setting any more: {instead}"));
             }
         }
     }
@@ -217,6 +230,7 @@ pub(crate) fn this_program() -> Result<PathBuf, CommandError> {
     })
 }
 
+/// A plan of the repository.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) folder: PlanFolder,
@@ -227,6 +241,30 @@ pub(crate) struct Known {
 }
 
 impl Known {
+    fn new(folder: PlanFolder, archived: bool) -> Self {
+        // Before the log is read.
+        let lead = LeadLook::at(folder.path());
+        let store = Store::new(folder.path().to_owned(), folder.id().clone());
+        let state = store.load().map(|loaded| loaded.state);
+        Self {
+            lead,
+            state: state.map_err(CommandError::from),
+            folder,
+            archived,
+        }
+    }
+
+    /// The plans in `plans` whose id `is_wanted`.
+    pub(crate) fn all_in(
+        plans: &Plans,
+        archived: bool,
+        is_wanted: impl Fn(&PlanId) -> bool,
+    ) -> Result<Vec<Self>, CommandError> {
+        let ids = plans.list()?.into_iter().filter(is_wanted);
+        ids.map(|id| Ok(Self::new(plans.open(&id)?, archived)))
+            .collect()
+    }
+
     /// How far it is; `None` if it can't be read.
     pub(crate) fn report(&self) -> Option<StatusReport> {
         let state = self.state.as_deref().ok()?;
@@ -237,8 +275,9 @@ impl Known {
 impl Context {
     /// All plans of the repository, the archived ones last.
     pub(crate) fn known_plans(&self) -> Result<Vec<Known>, CommandError> {
-        let mut known = known_in(&self.plans()?, false)?;
-        known.extend(known_in(&self.plans()?.archived(), true)?);
+        let plans = self.plans()?;
+        let mut known = Known::all_in(&plans, false, |_| true)?;
+        known.extend(Known::all_in(&plans.archived(), true, |_| true)?);
         Ok(known)
     }
 
@@ -246,30 +285,22 @@ impl Context {
     /// file of a plan is read that was neither made nor approved here.
     pub(crate) fn own_plans(&self, wanted: bool) -> Result<(Vec<Known>, usize), CommandError> {
         let (plans, own) = (self.plans()?, self.own_ids());
-        let (ids, others): (Vec<_>, Vec<_>) =
-            plans.list()?.into_iter().partition(|id| own.contains(id));
-        let mut known = Vec::new();
-        for id in ids {
-            known.push(known_plan(&plans, id, false)?);
-        }
+        let mut known = Known::all_in(&plans, false, |id| own.contains(id))?;
+        let others = plans.list()?.len() - known.len();
         if wanted {
-            let archive = plans.archived();
-            for id in archive.list()?.into_iter().filter(|id| own.contains(id)) {
-                known.push(known_plan(&archive, id, true)?);
-            }
+            known.extend(Known::all_in(&plans.archived(), true, |id| {
+                own.contains(id)
+            })?);
         }
-        Ok((known, others.len()))
+        Ok((known, others))
     }
 
     /// Warns of plans whose log can't be read.
     pub(crate) fn warn_of_unread(&self, known: &[Known]) {
         for Known { folder, state, .. } in known {
             if let Err(error) = state {
-                self.printer.note(&format!(
-                    "warning: plan {} is left out: {}",
-                    folder.id(),
-                    error.message
-                ));
+                let id = folder.id();
+                self.warn(format_args!("plan {id} is left out: {}", error.message));
             }
         }
     }
@@ -301,9 +332,8 @@ impl Context {
     /// Opens the plan whose log changed last, and says so.
     fn last_plan(&self, plans: &Plans) -> Result<Option<OpenPlan>, CommandError> {
         let touched = |folder: &PlanFolder| {
-            std::fs::metadata(folder.file("events.jsonl"))
-                .and_then(|log| log.modified())
-                .ok()
+            let log = std::fs::metadata(folder.file("events.jsonl"));
+            log.and_then(|log| log.modified()).ok()
         };
         let existing = plans.list()?;
         let folders = existing.iter().map(|id| plans.open(id));
@@ -314,14 +344,11 @@ impl Context {
         let plan = self.opened(last)?;
         let lead = plan.look_at_lead();
         let state = plan.load()?.state;
-        let ago = state
-            .last_at
-            .map_or_else(String::new, |at| format!(" {} ago", lasted(at, self.now())));
+        let at = state.last_at.map(|at| lasted(at, self.now()));
+        let ago = at.map_or_else(String::new, |ago| format!(" {ago} ago"));
         let standing = RunStanding::of(&state, lead.presence(&state)).into_str();
-        self.printer.note(&format!(
-            "note: this is the last plan, {}, {standing}{ago}",
-            plan.id()
-        ));
+        let id = plan.id();
+        self.note(format_args!("this is the last plan, {id}, {standing}{ago}"));
         Ok(Some(plan))
     }
 
@@ -391,8 +418,8 @@ impl Context {
     pub(crate) fn sweep(&self, plan: &OpenPlan) {
         match worktree::sweep(plan) {
             Ok(kept) => kept.iter().for_each(|patch| self.say_kept(patch)),
-            Err(error) => self.printer.note(&format!(
-                "note: worktrees are left over: {error}; `fp next {}` tries again to remove them",
+            Err(error) => self.note(format_args!(
+                "worktrees are left over: {error}; `fp next {}` tries again to remove them",
                 plan.id()
             )),
         }
@@ -401,10 +428,9 @@ impl Context {
     /// Says where unfinished work is kept.
     pub(crate) fn say_kept(&self, kept: &Path) {
         let shown = self.shown(kept);
-        self.printer.note(&if kept.is_dir() {
-            format!("note: a repository that a builder had in its worktree is kept: {shown}")
-        } else {
-            format!("note: what was not finished is kept: `git apply {shown}` takes it up")
+        self.note(match kept.is_dir() {
+            true => format!("a repository that a builder had in its worktree is kept: {shown}"),
+            false => format!("what was not finished is kept: `git apply {shown}` takes it up"),
         });
     }
 
@@ -431,9 +457,7 @@ impl Context {
 
     /// Prints the notices from reading a log.
     pub(crate) fn notices(&self, notices: &[String]) {
-        for notice in notices {
-            self.printer.note(&format!("note: {notice}"));
-        }
+        notices.iter().for_each(|notice| self.note(notice));
     }
 }
 
@@ -442,16 +466,13 @@ pub(crate) fn tree_error(plan: &OpenPlan, error: HostError) -> CommandError {
     if !error.is_missing() {
         return error.into();
     }
-    if plan
-        .load()
-        .is_ok_and(|loaded| loaded.state.approval.is_some())
-    {
+    let loaded = plan.load();
+    if loaded.is_ok_and(|loaded| loaded.state.approval.is_some()) {
         return CommandError::failed(error).hint(
             "put it back as it was approved; what is done so far is in the log, and is not lost",
         );
     }
-    let id = plan.id();
-    let step = planning_step(plan).into_str();
+    let (id, step) = (plan.id(), planning_step(plan).into_str());
     CommandError::failed(format!("{id} has no task tree yet; planning is at: {step}")).hint(format!(
         "`/fp:plan` in Claude Code plans; by hand, write its tasks.md, and `fp validate {id}` checks it"
     ))
@@ -460,39 +481,15 @@ pub(crate) fn tree_error(plan: &OpenPlan, error: HostError) -> CommandError {
 /// The step that the planning of `plan` is at, by the files that are there.
 pub(crate) fn planning_step(plan: &OpenPlan) -> PlanningStep {
     let record = plan.folder.record().unwrap_or_default();
+    let is_missing = |name| !plan.folder.file(name).exists();
     let is_due = |step: &PlanningStep| match step {
-        PlanningStep::PreAnalysis => !plan.folder.file("pre-analysis.md").exists(),
-        PlanningStep::Interview => !plan.folder.file("interview.md").exists(),
-        PlanningStep::Research => !plan.folder.file("research.md").exists(),
-        PlanningStep::Decompose => !plan.tasks_file().exists(),
+        PlanningStep::PreAnalysis => is_missing("pre-analysis.md"),
+        PlanningStep::Interview => is_missing("interview.md"),
+        PlanningStep::Research => is_missing("research.md"),
+        PlanningStep::Decompose => is_missing("tasks.md"),
         PlanningStep::Approach | PlanningStep::Critique | PlanningStep::Review => false,
         PlanningStep::Approve => true,
     };
-    let steps = record.mode.steps(&plan.settings);
-    steps
-        .into_iter()
-        .find(is_due)
-        .unwrap_or(PlanningStep::Approve)
-}
-
-fn known_in(plans: &Plans, archived: bool) -> Result<Vec<Known>, CommandError> {
-    let known = |id| known_plan(plans, id, archived);
-    plans.list()?.into_iter().map(known).collect()
-}
-
-fn known_plan(plans: &Plans, id: PlanId, archived: bool) -> Result<Known, CommandError> {
-    let folder = plans.open(&id)?;
-    Ok(Known {
-        // Before the log is read.
-        lead: LeadLook::at(folder.path()),
-        state: state(&folder),
-        folder,
-        archived,
-    })
-}
-
-fn state(folder: &PlanFolder) -> Result<Arc<State>, CommandError> {
-    Ok(Store::new(folder.path().to_owned(), folder.id().clone())
-        .load()?
-        .state)
+    let mut steps = record.mode.steps(&plan.settings).into_iter();
+    steps.find(is_due).unwrap_or(PlanningStep::Approve)
 }

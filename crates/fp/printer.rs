@@ -34,12 +34,9 @@ pub(crate) fn output_of(names: &'static [&'static str]) -> impl TypedValueParser
 
 /// `--format` of a command that has `names` besides text.
 pub(crate) fn format_option(names: &'static [&'static str]) -> clap::Arg {
-    let help = "Print the result in this format, in place of text";
-    clap::Arg::new("format")
-        .long("format")
-        .value_name("FORMAT")
-        .value_parser(output_of(names))
-        .help(help)
+    let option = clap::Arg::new("format").long("format").value_name("FORMAT");
+    let option = option.value_parser(output_of(names));
+    option.help("Print the result in this format, in place of text")
 }
 
 /// Version of the JSON that commands print.
@@ -77,12 +74,12 @@ pub(crate) struct Printer {
 impl Printer {
     /// Prints `text` to standard output and makes control characters visible.
     pub(crate) fn data(&self, text: &str) {
-        ignore_closed(anstream::stdout().write_all(visible(text).as_bytes()));
+        self.styled(&visible(text));
     }
 
     /// Does the same for text in the colours of the theme.
     pub(crate) fn styled(&self, text: &str) {
-        ignore_closed(anstream::stdout().write_all(theme::shown(text).as_bytes()));
+        ignore_closed(anstream::stdout().write_all(theme::shown_text(text).as_bytes()));
     }
 
     /// Prints `text` byte for byte if a program reads it, so that a patch still applies; on a terminal, as
@@ -99,16 +96,11 @@ impl Printer {
     /// program reads; false if nobody reads it any more.
     pub(crate) fn stream(&self, text: &str, is_json: bool) -> bool {
         let mut out = io::stdout();
-        if is_json && !out.is_terminal() {
-            return out
-                .write_all(text.as_bytes())
-                .and_then(|()| out.flush())
-                .is_ok();
-        }
-        let mut out = anstream::stdout();
-        out.write_all(theme::shown(text).as_bytes())
-            .and_then(|()| out.flush())
-            .is_ok()
+        let written = match is_json && !out.is_terminal() {
+            true => out.write_all(text.as_bytes()),
+            false => anstream::stdout().write_all(theme::shown_text(text).as_bytes()),
+        };
+        written.and_then(|()| out.flush()).is_ok()
     }
 
     /// Prints `value` as indented JSON, its fields in their own order.
@@ -129,23 +121,19 @@ impl Printer {
         if self.is_silent {
             return;
         }
-        let look = |label: &str| {
-            if label == "warning:" {
-                Look::Building
-            } else {
-                Look::Faint
-            }
-        };
         match text.split_once(' ') {
-            Some((label @ ("note:" | "warning:"), rest)) => {
-                self.line(&format!("{} {}", look(label).paint(label), visible(rest)));
-            }
+            Some(("note:", rest)) => self.labelled(Look::Faint, "note:", rest),
+            Some(("warning:", rest)) => self.labelled(Look::Building, "warning:", rest),
             _ => self.line(&visible(text)),
         }
     }
 
+    fn labelled(&self, look: Look, label: &str, text: &str) {
+        self.line(&format!("{} {}", look.paint(label), visible(text)));
+    }
+
     fn line(&self, text: &str) {
-        ignore_closed(writeln!(anstream::stderr(), "{}", theme::shown(text)));
+        ignore_closed(writeln!(anstream::stderr(), "{}", theme::shown_text(text)));
     }
 
     /// Rings the terminal's bell.
@@ -161,13 +149,9 @@ impl Printer {
 
     /// Prints an error and its hints.
     pub(crate) fn error(&self, error: &CommandError) {
-        self.line(&format!(
-            "{} {}",
-            Look::Failed.paint("error:"),
-            visible(&error.message)
-        ));
+        self.labelled(Look::Failed, "error:", &error.message);
         for hint in &error.hints {
-            self.line(&format!("{} {}", Look::Hint.paint("hint:"), visible(hint)));
+            self.labelled(Look::Hint, "hint:", hint);
         }
     }
 }

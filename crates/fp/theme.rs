@@ -97,10 +97,23 @@ const END: &str = "\x1b[0m";
 pub(crate) struct StyledLine(Vec<(Look, String)>);
 
 impl StyledLine {
+    /// A line that begins with `text`.
+    pub(crate) fn new(look: Look, text: impl Into<String>) -> Self {
+        Self(vec![(look, text.into())])
+    }
+
     /// Adds `text`, whatever it has in it.
     pub(crate) fn and(mut self, look: Look, text: impl Into<String>) -> Self {
         self.0.push((look, text.into()));
         self
+    }
+
+    /// `lines` after this one, the first on it and the others below its end.
+    pub(crate) fn hanging(self, look: Look, lines: Vec<String>) -> Vec<Self> {
+        let below = Self::new(Look::Plain, " ".repeat(self.width()));
+        let heads = [self].into_iter().chain(std::iter::repeat(below));
+        let lines = heads.zip(lines).map(|(head, line)| head.and(look, line));
+        lines.collect()
     }
 
     /// The line without its looks.
@@ -133,36 +146,29 @@ impl StyledLine {
 }
 
 /// A bar of `width` columns, full as far as `done` is of `total`.
-pub(crate) fn bar(done: usize, total: usize, width: usize) -> StyledLine {
+pub(crate) fn progress_bar(done: usize, total: usize, width: usize) -> StyledLine {
     let full = (width * done).checked_div(total).unwrap_or(0).min(width);
-    StyledLine::default()
-        .and(Look::Done, "▰".repeat(full))
-        .and(Look::Faint, "▱".repeat(width - full))
+    StyledLine::new(Look::Done, "▰".repeat(full)).and(Look::Faint, "▱".repeat(width - full))
 }
 
 /// `text` with every control character made visible that isn't a colour of this file, and with plain signs on a
 /// terminal that shows nothing but ASCII.
-pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+pub(crate) fn shown_text(text: &str) -> Cow<'_, str> {
     let mut parts = text.split('\x1b');
     let mut shown = visible(parts.next().unwrap_or_default());
     for part in parts {
-        let mut sequences = Look::VARIANTS
-            .iter()
-            .map(|look| look.sequence())
-            .chain([END]);
-        let own =
-            sequences.find_map(|own| own.strip_prefix('\x1b').filter(|own| part.starts_with(own)));
-        let own = own.unwrap_or_default();
-        shown
-            .to_mut()
-            .push(if own.is_empty() { '␛' } else { '\x1b' });
-        shown.to_mut().push_str(own);
-        shown.to_mut().push_str(&visible(&part[own.len()..]));
+        let sequences = Look::VARIANTS.iter().map(|look| look.sequence());
+        let is_own = |own: &&str| part.starts_with(own);
+        let mut own = sequences
+            .chain([END])
+            .filter_map(|own| own.strip_prefix('\x1b'));
+        let own = own.find(is_own).unwrap_or_default();
+        let escape = if own.is_empty() { "␛" } else { "\x1b" };
+        *shown.to_mut() += &format!("{escape}{own}{}", visible(&part[own.len()..]));
     }
-    if is_ascii() {
-        Cow::Owned(shown.chars().map(plain).collect())
-    } else {
-        shown
+    match is_ascii() {
+        true => Cow::Owned(shown.chars().map(ascii_sign).collect()),
+        false => shown,
     }
 }
 
@@ -174,13 +180,9 @@ pub(crate) fn without_colours(text: &str) -> String {
 /// `lines` as the terminal of this process shows them.
 pub(crate) fn for_terminal(lines: Vec<String>) -> Vec<String> {
     let has_colours = anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never;
-    let line = |line: String| {
-        let line = shown(&line);
-        if has_colours {
-            line.into_owned()
-        } else {
-            without_colours(&line)
-        }
+    let line = |line: String| match has_colours {
+        true => shown_text(&line).into_owned(),
+        false => without_colours(&shown_text(&line)),
     };
     lines.into_iter().map(line).collect()
 }
@@ -196,7 +198,7 @@ fn is_ascii() -> bool {
 }
 
 /// The sign of ASCII for a sign of this program.
-fn plain(c: char) -> char {
+fn ascii_sign(c: char) -> char {
     match c {
         '✓' => 'v',
         '✕' => 'x',
@@ -231,13 +233,16 @@ mod tests {
         check(4, "\x1b[32m✓\x1b[0m \x1b[1m1…\x1b[0m");
         check(0, "");
         assert!(line.painted(80).ends_with("  a title␛[31m of many words"));
-        assert_eq!(without_colours(&bar(3, 10, 10).painted(80)), "▰▰▰▱▱▱▱▱▱▱");
-        assert_eq!(bar(0, 0, 3).width(), 3);
+        assert_eq!(
+            without_colours(&progress_bar(3, 10, 10).painted(80)),
+            "▰▰▰▱▱▱▱▱▱▱"
+        );
+        assert_eq!(progress_bar(0, 0, 3).width(), 3);
     }
 
     #[test]
     fn only_own_colours_reach_the_terminal() {
-        let check = |text: &str, expect: &str| assert_eq!(shown(text), expect);
+        let check = |text: &str, expect: &str| assert_eq!(shown_text(text), expect);
         check("plain\n", "plain\n");
         check("\x1b[32m✓\x1b[0m a\tb\x07", "\x1b[32m✓\x1b[0m a\tb␇");
         check("\x1b[8mhidden\x1b]0;title\x07", "␛[8mhidden␛]0;title␇");
@@ -254,7 +259,7 @@ mod tests {
         let plain_signs: std::collections::BTreeSet<char> = signs
             .iter()
             .flat_map(|sign| sign.chars())
-            .map(plain)
+            .map(ascii_sign)
             .collect();
         assert_eq!((signs.len(), plain_signs.len()), (9, 9));
         assert!(plain_signs.iter().all(char::is_ascii));

@@ -121,7 +121,7 @@ fn an_archived_plan_is_put_away_whole() {
             "failed": 1,
             "implementing": 0,
             "pending": 1,
-            "ready": 1,
+            "ready": 0,
             "skipped": 1,
             "total": 4
           },
@@ -138,11 +138,10 @@ fn an_archived_plan_is_put_away_whole() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (cancelled)
-    ▰▰▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 failed, 1 waiting, 1 skipped
+    ▰▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 failed, 1 waiting, 1 skipped
 
     Needs you:
-      ? Task 2 failed for good: Criterion 1 (`b.txt` has a line about 2): not seen.
-        The verifier says: "not yet". How should it continue?
+      ? Task 2 failed for good: Criterion 1 (`b.txt` has a line about 2): not seen. The verifier says: "not yet". How should it continue?
         fp answer sample-20261121 q1 --option Continue
 
       ✕ 2  failed     Write part 2  (1/1, 1 question)

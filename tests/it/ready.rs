@@ -1,4 +1,4 @@
-//! `fp ready`: the tasks that can be claimed now, and the reason for every other one.
+//! `fp status --ready`: the tasks that can be claimed now, and the reason for every other one.
 
 use crate::common::plan::{Leaf, PLAN, leaf, tree};
 use crate::common::{Environment, Output};
@@ -32,18 +32,12 @@ fn ready(environment: &Environment) -> Output {
 
 #[test]
 fn nothing_is_ready_before_the_approval() {
-    assert_snapshot!(ready(&planned()), @r"
+    assert_snapshot!(ready(&planned()), @"
     exit status: 3
     --- stdout
     Plan sample-20261121 (planning): 0 of 4 tasks ready
     Nothing can be claimed: the plan is not approved yet
     Next: fp approve sample-20261121
-
-    Not ready:
-      1  waiting  Write part 1
-      2  waiting  Write part 2
-      3  waiting  Write part 3
-      4  waiting  Write part 4
     ");
 }
 
@@ -51,38 +45,31 @@ fn nothing_is_ready_before_the_approval() {
 fn nothing_is_ready_before_the_start() {
     let environment = planned();
     environment.done(&["approve", PLAN, "--yes"]);
-    assert_snapshot!(ready(&environment), @r"
+    assert_snapshot!(ready(&environment), @"
     exit status: 3
     --- stdout
     Plan sample-20261121 (approved): 0 of 4 tasks ready
     Nothing can be claimed: the run is not started yet
     Next: fp start sample-20261121
-
-    Not ready:
-      1  waiting  Write part 1
-      2  waiting  Write part 2
-      3  waiting  Write part 3
-      4  waiting  Write part 4
-                  it waits for 1, 2
     ");
 }
 
 #[test]
 fn what_is_ready_comes_in_the_order_of_claims() {
     let environment = started();
-    assert_snapshot!(ready(&environment), @r"
+    assert_snapshot!(ready(&environment), @"
     exit status: 0
     --- stdout
     Plan sample-20261121 (running): 3 of 4 tasks ready
 
     Ready, in the order in which they are claimed:
-      1  ready    Write part 1
-      2  ready    Write part 2
-      3  ready    Write part 3
+      ● 1  ready      Write part 1
+      ● 2  ready      Write part 2
+      ● 3  ready      Write part 3
 
     Not ready:
-      4  waiting  Write part 4
-                  it waits for 1, 2
+      ○ 4  waiting    Write part 4
+                      it waits for 1, 2
     ");
     let listed = ready(&environment).stdout;
     let first = listed
@@ -92,10 +79,7 @@ fn what_is_ready_comes_in_the_order_of_claims() {
         .unwrap()
         .to_owned();
     let (claimed, _) = environment.claim("builder-1").unwrap();
-    assert!(
-        first.trim_start().starts_with(&format!("{claimed} ")),
-        "{first}"
-    );
+    assert!(first.starts_with(&format!("  ● {claimed} ")), "{first}");
 }
 
 #[test]
@@ -105,19 +89,19 @@ fn every_reason_has_its_words() {
     assert!(environment.pass(&built).stdout.contains("passed"));
     environment.claim("builder-1").unwrap();
     environment.plan(&tree(&leaves()).replace("Write part 3", "Write part three"));
-    assert_snapshot!(ready(&environment), @r"
+    assert_snapshot!(ready(&environment).masked(), @"
     exit status: 3
     --- stdout
     Plan sample-20261121 (running): 0 of 4 tasks ready
 
     Not ready:
-      1  done     Write part 1
-      2  held     Write part 2
-                  it is building, with builder-1
-      3  edited   Write part 3
-                  it was edited after the approval: run `fp approve sample-20261121`
-      4  waiting  Write part 4
-                  it waits for 2
+      ✓ 1  done       Write part 1  (1/1, [COMMIT])
+      ▶ 2  building   Write part 2  (1/1, builder-1)
+      ○ 3  waiting    Write part 3
+                      it was edited after the approval: run `fp approve
+                      sample-20261121`
+      ○ 4  waiting    Write part 4
+                      it waits for 2
     ");
 }
 
@@ -126,20 +110,18 @@ fn a_task_that_shares_a_file_names_it() {
     let environment = started();
     environment.claim("builder-1").unwrap();
     environment.claim("builder-2").unwrap();
-    assert_snapshot!(ready(&environment), @r"
+    assert_snapshot!(ready(&environment), @"
     exit status: 3
     --- stdout
     Plan sample-20261121 (running): 0 of 4 tasks ready
 
     Not ready:
-      1  held     Write part 1
-                  it is building, with builder-1
-      2  held     Write part 2
-                  it is building, with builder-2
-      3  waiting  Write part 3
-                  running task 1 may change a.txt
-      4  waiting  Write part 4
-                  it waits for 1, 2
+      ▶ 1  building   Write part 1  (1/1, builder-1)
+      ▶ 2  building   Write part 2  (1/1, builder-2)
+      ○ 3  waiting    Write part 3
+                      running task 1 may change a.txt
+      ○ 4  waiting    Write part 4
+                      it waits for 1, 2
     ");
     let refused = environment.fp(&["claim", PLAN, "--as", "builder-3", "3"]);
     assert!(
@@ -152,20 +134,20 @@ fn a_task_that_shares_a_file_names_it() {
 fn a_failure_is_named_by_what_it_blocks() {
     let environment = started();
     environment.done(&["fail", PLAN, "2", "--reason", "it can't be\u{1b}[31m done"]);
-    assert_snapshot!(ready(&environment), @r"
+    assert_snapshot!(ready(&environment), @"
     exit status: 0
     --- stdout
     Plan sample-20261121 (running): 2 of 4 tasks ready
 
     Ready, in the order in which they are claimed:
-      1  ready    Write part 1
-      3  ready    Write part 3
+      ● 1  ready      Write part 1
+      ● 3  ready      Write part 3
 
     Not ready:
-      2  failed   Write part 2
-                  it failed: it can't be␛[31m done
-      4  blocked  Write part 4
-                  it is skipped: blocked by 2
+      ✕ 2  failed     Write part 2
+                      it can't be␛[31m done
+      – 4  skipped    Write part 4
+                      Blocked by 2
     ");
     let mut more = leaves().to_vec();
     more.push(leaf("5", "2", "d.txt"));
@@ -189,13 +171,6 @@ fn nothing_is_ready_when_the_run_is_over() {
     Plan sample-20261121 (cancelled): 0 of 4 tasks ready
     Nothing can be claimed: the run was cancelled
     Next: fp start sample-20261121
-
-    Not ready:
-      1  waiting  Write part 1
-      2  waiting  Write part 2
-      3  waiting  Write part 3
-      4  waiting  Write part 4
-                  it waits for 1, 2
     ");
 }
 
@@ -252,14 +227,7 @@ fn a_thousand_tasks_are_quick() {
         ".fractal-planner/config.json",
         r#"{"maxParallelTasks": 16}"#,
     );
-    let output = ready(&environment);
+    let output = environment.fp(&["status", PLAN, "--ready", "--json"]);
     assert_eq!(output.code, 3, "{output}");
-    assert_eq!(
-        output
-            .stdout
-            .lines()
-            .filter(|line| line.contains("Write part"))
-            .count(),
-        1000
-    );
+    assert_eq!(output.json()["tasks"].as_array().unwrap().len(), 1000);
 }

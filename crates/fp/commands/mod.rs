@@ -22,7 +22,6 @@ pub(crate) mod new;
 pub(crate) mod next;
 pub(crate) mod note;
 pub(crate) mod plans;
-pub(crate) mod ready;
 pub(crate) mod report;
 pub(crate) mod retry;
 pub(crate) mod run;

@@ -234,7 +234,8 @@ pub(super) fn final_report(
     state: &State,
     context: &Context,
 ) -> String {
-    let mut report = status_text(&StatusReport::new(state, LeadPresence::Present));
+    let report = StatusReport::new(state, LeadPresence::Present);
+    let mut report = status_text(state, &report, context.now());
     for (i, line) in RequirementLine::all(&interview_of(plan), &tree.parse(), state)
         .iter()
         .enumerate()

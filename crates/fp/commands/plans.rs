@@ -1,13 +1,9 @@
 //! `fp plans`: lists the plans and archives them.
 
-use fp_host::lead::LeadLook;
 use fp_host::plan::LOCK_PATIENCE;
-use fp_host::store::Store;
-use fp_run::report::status::{Phase, StatusReport};
-use jiff::Timestamp;
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::{Context, Known};
 use crate::error::{CommandResult, Exit};
 
 /// List the plans, archive one, or restore an archived one
@@ -38,129 +34,82 @@ enum Action {
     },
 }
 
-pub(crate) fn run(args: PlansArgs, context: &Context) -> CommandResult {
+pub(crate) fn run_plans(args: PlansArgs, context: &Context) -> CommandResult {
     match args.action {
-        Some(Action::Archive { plan }) => archive(&plan, context),
-        Some(Action::Restore { plan }) => restore(&plan, context),
-        None => list(&args, context),
+        Some(Action::Archive { plan }) => archive_plan(&plan, context),
+        Some(Action::Restore { plan }) => restore_plan(&plan, context),
+        None => list_plans(&args, context),
     }
 }
 
-fn list(args: &PlansArgs, context: &Context) -> CommandResult {
-    let plans = if args.archived {
-        context.plans()?.archived()
-    } else {
-        context.plans()?
+fn list_plans(args: &PlansArgs, context: &Context) -> CommandResult {
+    let plans = match args.archived {
+        true => context.plans()?.archived(),
+        false => context.plans()?,
     };
-    let mut rows = Vec::new();
-    let mut hidden = 0;
-    let mut exit = Exit::Done;
-    for (i, id) in plans.list()?.into_iter().enumerate() {
-        let folder = plans.open(&id)?;
-        let lead = LeadLook::at(folder.path());
-        let loaded = match Store::new(folder.path().to_owned(), id.clone()).load() {
-            Ok(loaded) => loaded,
-            Err(error) => {
-                // One unreadable plan must not hide the others.
-                context.printer.error(&error.into());
-                exit = Exit::Findings;
-                continue;
-            }
+    let known = Known::all_in(&plans, args.archived, |_| true)?;
+    let (mut text, mut rows, mut over, mut exit) = (String::new(), Vec::new(), 0, Exit::Done);
+    for (known, number) in known.into_iter().zip(1..) {
+        let Some(report) = known.report() else {
+            // One unreadable plan must not hide the others.
+            known
+                .state
+                .inspect_err(|error| context.printer.error(error))
+                .ok();
+            exit = Exit::Findings;
+            continue;
         };
-        context.notices(&loaded.notices);
-        let report = StatusReport::new(&loaded.state, lead.presence(&loaded.state));
-        if args.archived {
-            rows.push(Row {
-                number: None,
-                archived_at: folder.archived_at(),
-                report,
-            });
-        } else if !args.all && matches!(report.phase, Phase::Finished | Phase::Cancelled) {
-            hidden += 1;
-        } else {
-            rows.push(Row {
-                number: Some(i + 1),
-                archived_at: None,
-                report,
-            });
+        if !args.all && !args.archived && report.phase.is_over() {
+            over += 1;
+            continue;
         }
-    }
-    let json = rows.iter().map(|Row { number, archived_at, report }| {
         let mut row = json!({
             "number": number, "planId": report.plan_id, "phase": report.phase, "standing": report.standing,
             "counts": report.counts,
         });
+        let line = report.line();
         if args.archived {
-            row["archivedAt"] = json!(archived_at);
+            let at = known.folder.archived_at();
+            let since = at.map_or_else(String::new, |at| {
+                format!("  since {}", at.strftime("%Y-%m-%d"))
+            });
+            (row["number"], row["archivedAt"]) = (json!(null), json!(at));
+            text += &format!("{}\n", format!("{line}{since}").trim_end());
+        } else {
+            text += &format!("{number:>3}  {}\n", line.trim_end());
         }
-        row
-    });
-    let json = json!({ "plans": json.collect::<Vec<_>>() });
-    context.report(&json, &text(&rows, hidden, args.archived))?;
+        rows.push(row);
+    }
+    if rows.is_empty() {
+        text += match args.archived {
+            true => "No plan is archived\n",
+            false => "No active plan; `fp new GOAL` makes one\n",
+        };
+    }
+    if over > 0 {
+        text += &format!("({over} that are over: fp plans --all)\n");
+    }
+    context.report(&json!({ "plans": rows }), &text)?;
     Ok(exit)
 }
 
-struct Row {
-    /// The number that selects it; `None` for an archived plan.
-    number: Option<usize>,
-    archived_at: Option<Timestamp>,
-    report: StatusReport,
-}
-
-fn text(rows: &[Row], hidden: usize, archived: bool) -> String {
-    let mut text = String::new();
-    for Row {
-        number,
-        archived_at,
-        report,
-    } in rows
-    {
-        let mut row = number
-            .map(|number| format!("{number:>3}  "))
-            .unwrap_or_default();
-        row.push_str(&report.line());
-        if let Some(at) = archived_at {
-            row.push_str(&format!("  since {}", at.strftime("%Y-%m-%d")));
-        }
-        text.push_str(&format!("{}\n", row.trim_end()));
-    }
-    if rows.is_empty() {
-        let none = if archived {
-            "No plan is archived"
-        } else {
-            "No active plan; `fp new GOAL` makes one"
-        };
-        text.push_str(&format!("{none}\n"));
-    }
-    if hidden > 0 {
-        text.push_str(&format!("({hidden} that are over: fp plans --all)\n"));
-    }
-    text
-}
-
-fn archive(plan: &str, context: &Context) -> CommandResult {
+fn archive_plan(plan: &str, context: &Context) -> CommandResult {
     let plan = context.open(Some(plan))?;
-    let folder = context
-        .plans()?
-        .archive(&plan.folder, context.now(), LOCK_PATIENCE)?;
-    let shown = context.shown(&folder);
-    let json = json!({ "planId": plan.id(), "archived": true, "folder": folder });
+    let plans = context.plans()?;
+    let folder = plans.archive(&plan.folder, context.now(), LOCK_PATIENCE)?;
+    let (id, shown) = (plan.id(), context.shown(&folder));
+    let text = format!("Archived {id} in {shown}\nTo restore it: fp plans restore {id}\n");
     context.report(
-        &json,
-        &format!(
-            "Archived {0} in {shown}\nTo restore it: fp plans restore {0}\n",
-            plan.id()
-        ),
+        &json!({ "planId": id, "archived": true, "folder": folder }),
+        &text,
     )
 }
 
-fn restore(plan: &str, context: &Context) -> CommandResult {
+fn restore_plan(plan: &str, context: &Context) -> CommandResult {
     let plans = context.plans()?;
     let plan = plans.archived().resolve(plan)?;
     let folder = plans.restore(&plan, LOCK_PATIENCE)?;
-    let json = json!({ "planId": plan.id(), "archived": false, "folder": folder });
-    context.report(
-        &json,
-        &format!("Restored {} to {}\n", plan.id(), context.shown(&folder)),
-    )
+    let (id, shown) = (plan.id(), context.shown(&folder));
+    let json = json!({ "planId": id, "archived": false, "folder": folder });
+    context.report(&json, &format!("Restored {id} to {shown}\n"))
 }

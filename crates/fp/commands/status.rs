@@ -1,7 +1,9 @@
 //! `fp status`: shows the progress of a plan, once, on a terminal of any size.
 
+mod ready;
 mod watch;
 
+use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
 use fp_host::plan::OpenPlan;
@@ -20,12 +22,12 @@ use jiff::Timestamp;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
+use self::ready::show_ready;
 pub(crate) use self::watch::{Beside, RunWatch, watch_plan};
 use super::fleet::short_time;
-use super::ready::show_ready;
 use crate::context::Context;
 use crate::error::CommandResult;
-use crate::printer::{WIDTH, columns, cut_columns};
+use crate::printer::{WIDTH, cut_columns};
 use crate::theme::{self, Look, StyledLine};
 
 /// The files of planning, in order.
@@ -55,7 +57,7 @@ pub(crate) struct StatusArgs {
     ready: bool,
 }
 
-pub(crate) fn run(args: StatusArgs, context: &Context) -> CommandResult {
+pub(crate) fn show_status(args: StatusArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_read(args.plan.as_deref())?;
     if args.ready {
         return show_ready(&plan, context);
@@ -64,30 +66,21 @@ pub(crate) fn run(args: StatusArgs, context: &Context) -> CommandResult {
         if !context.is_json() && Screen::is_there(context.env("TERM").as_deref()) {
             return watch_plan(&plan, context);
         }
-        context
-            .printer
-            .note("note: --watch shows text on a terminal: this is the status at the moment");
+        context.note("--watch shows text on a terminal: this is the status at the moment");
     }
     let (state, lead) = context.seen(&plan)?;
     if let Some(member) = plan.store.membership()?.filter(|_| state.is_shared()) {
-        let seen = context.now().duration_since(member.fetched_at);
-        let (remote, ago) = (&member.place.remote, short_time(seen));
-        context.printer.note(&format!(
-            "note: as it was on {remote} {ago} ago; `fp fleet` looks again"
+        let ago = short_time(context.now().duration_since(member.fetched_at));
+        let remote = &member.place.remote;
+        context.note(format_args!(
+            "as it was on {remote} {ago} ago; `fp fleet` looks again"
         ));
     }
     let report = StatusReport::new(&state, lead);
+    let view = StatusView::new(&state, &report, context.now(), cut_columns());
+    let mut text = view.whole_text(args.all);
     let planned = (report.phase == Phase::Planning).then(|| PlanningStatus::of_plan(&plan, &state));
-    let room = TextRoom {
-        wrap: columns(),
-        cut: cut_columns(),
-    };
-    let lines = status_lines(&state, &report, context.now(), room, args.all);
-    let text = lines.join("\n")
-        + "\n"
-        + &planned
-            .as_ref()
-            .map_or_else(String::new, PlanningStatus::text);
+    text.extend(planned.iter().map(PlanningStatus::text));
     let report = report.as_if_open(&state);
     context.styled_report(&Printed { report, planned }, &text)
 }
@@ -116,10 +109,8 @@ struct PlanningStatus {
 
 impl PlanningStatus {
     fn of_plan(plan: &OpenPlan, state: &State) -> Self {
-        let written = WRITTEN
-            .into_iter()
-            .filter(|name| plan.folder.file(name).exists())
-            .collect();
+        let mut written = WRITTEN.to_vec();
+        written.retain(|name| plan.folder.file(name).exists());
         // A tree that can't be read is not the one that was criticised.
         let tree = plan.tree().map(|tree| tree.text).unwrap_or_default();
         let done_before = Some(state.imported.len()).filter(|count| *count > 0);
@@ -139,69 +130,42 @@ impl PlanningStatus {
     }
 
     fn text(&self) -> String {
-        let written = if self.written.is_empty() {
-            "nothing".to_owned()
-        } else {
-            self.written.join(", ")
+        let written = match self.written.is_empty() {
+            true => "nothing".to_owned(),
+            false => self.written.join(", "),
         };
-        let critique = self.critique.iter().map(|critique| format!("{critique}\n"));
-        let before = self.done_before.map_or_else(String::new, |count| {
-            format!("Done before the import, and to be taken over with the approval: {count}\n")
-        });
-        format!(
-            "Written so far: {written}\n{}{before}Next: {}\n",
-            critique.collect::<String>(),
-            self.next
-        )
+        let mut text = format!("Written so far: {written}\n");
+        text.extend(self.critique.iter().map(|critique| format!("{critique}\n")));
+        if let Some(count) = self.done_before {
+            text += &format!(
+                "Done before the import, and to be taken over with the approval: {count}\n"
+            );
+        }
+        text + &format!("Next: {}\n", self.next)
     }
 }
 
 /// The report as plain text, with every task in the order of the tree: what `fp next` prints at the end.
-pub(crate) fn status_text(report: &StatusReport) -> String {
+pub(crate) fn status_text(state: &State, report: &StatusReport, now: Timestamp) -> String {
+    let view = StatusView::new(state, report, now, WIDTH);
     let mut text = format!("Plan {} ({})\n", report.plan_id, report.standing.into_str());
     if report.counts.total > 0 {
-        text.push_str(&format!("{}\n\n", report.counts.in_words()));
+        text += &format!("{}\n\n", report.counts.in_words());
     }
-    let columns = TaskColumns {
-        id: id_width(report),
-        all: WIDTH,
-        signs: false,
-    };
     for line in report
         .tasks
         .iter()
-        .flat_map(|task| task_lines(task, columns))
+        .flat_map(|task| view.task_lines(task, "", WIDTH))
     {
-        text.push_str(&format!(
-            "{}\n",
-            theme::without_colours(&line.painted(WIDTH))
-        ));
+        text += &format!("{}\n", theme::without_colours(&line.painted(WIDTH)));
     }
-    if !report.end_checks.is_empty() {
-        text.push_str("\nChecks at the end:\n");
-        report
-            .end_checks
-            .iter()
-            .for_each(|line| text.push_str(&format!("  {line}\n")));
+    for section in [view.end_lines(), view.cost_lines(usize::MAX)] {
+        text += if section.is_empty() { "" } else { "\n" };
+        text.extend(section.iter().map(|line| line.text() + "\n"));
     }
-    if let Some(cost) = &report.cost {
-        text.push_str(&format!("\n{}\n", cost.lines().join("\n")));
-    }
-    for question in &report.questions {
-        text.push_str(&format!("\nOpen question: {question}\n"));
-    }
+    let questions = report.questions.iter();
+    text.extend(questions.map(|question| format!("\nOpen question: {question}\n")));
     text
-}
-
-/// How a task is laid out.
-#[derive(Clone, Copy)]
-struct TaskColumns {
-    /// Columns of the ids.
-    id: usize,
-    /// Columns of the line.
-    all: usize,
-    /// True if the sign of its state precedes it.
-    signs: bool,
 }
 
 /// Most columns of the bar.
@@ -214,149 +178,291 @@ const WIDE: RangeInclusive<usize> = 120..=1000;
 const ROWS: usize = 16;
 /// Most questions.
 const QUESTIONS: usize = 2;
+/// Most lines about cost.
+const COSTS: usize = 3;
 
-/// Where text wraps, and where a line that can't is cut.
-#[derive(Clone, Copy)]
-struct TextRoom {
-    wrap: usize,
-    cut: usize,
+/// The groups of tasks, first what is worth knowing first, and how many of each are shown where not all are.
+const GROUPS: [(&[Look], usize); 8] = [
+    (&[Look::Failed], 2),
+    (&[Look::Asking], 4),
+    (&[Look::Stopped], 4),
+    (&[Look::Building, Look::Verifying], 4),
+    (&[Look::Ready], 3),
+    (&[Look::Waiting], 0),
+    (&[Look::Done], 3),
+    (&[Look::Skipped], 0),
+];
+
+/// The state of a plan as lines.
+struct StatusView<'s> {
+    state: &'s State,
+    report: &'s StatusReport,
+    now: Timestamp,
+    /// Columns at which a line wraps or is cut; a pipe takes it whole.
+    columns: usize,
+    /// Columns of the tasks' ids.
+    id_width: usize,
 }
 
-/// The status, so that it fits a screen unless `all` tasks are wanted.
-fn status_lines(
-    state: &State,
-    report: &StatusReport,
-    now: Timestamp,
-    room: TextRoom,
-    all: bool,
-) -> Vec<String> {
-    let mut lines = head_lines(state, report, now, false, room.wrap);
-    let groups = groups_of(report);
-    let in_columns = TaskColumns {
-        id: id_width(report),
-        all: room.cut,
-        signs: true,
-    };
-    let told = |line: &TaskLine| task_lines(line, in_columns);
-    let most = if all || room.cut > room.wrap {
-        usize::MAX
-    } else {
-        QUESTIONS
-    };
-    let needs = need_lines(state, report, most, None, room.wrap);
-    let tasks: Vec<StyledLine> = if all {
-        report.tasks.iter().flat_map(told).collect()
-    } else {
-        let whole: Vec<_> = groups
-            .iter()
-            .flat_map(|(_, tasks)| tasks.iter().copied().flat_map(told))
-            .collect();
-        let fits = whole.len() + needs.len() <= ROWS;
-        if fits {
-            whole
-        } else {
-            groups
-                .iter()
-                .flat_map(|(look, tasks)| shortened(state, report, (*look, tasks), room.cut))
-                .collect()
+impl<'s> StatusView<'s> {
+    fn new(state: &'s State, report: &'s StatusReport, now: Timestamp, columns: usize) -> Self {
+        let ids = report.tasks.iter().map(|task| task.id.as_str().len());
+        Self {
+            state,
+            report,
+            now,
+            columns,
+            id_width: ids.max().unwrap_or(0),
         }
-    };
-    let ends = report
-        .end_checks
-        .iter()
-        .map(|line| StyledLine::default().and(Look::Plain, format!("  {line}")));
-    let ends: Vec<_> = ends.collect();
-    let cost: Vec<_> = report
-        .cost
-        .iter()
-        .flat_map(CostReport::lines)
-        .take(if all { usize::MAX } else { 3 })
-        .collect();
-    let cost = cost
-        .into_iter()
-        .map(|line| StyledLine::default().and(Look::Plain, line))
-        .collect();
-    let sections = [
-        (None, needs),
-        (None, tasks),
-        (Some("Checks at the end:"), ends),
-        (None, cost),
-    ];
-    for (heading, section) in sections
-        .into_iter()
-        .filter(|(_, section)| !section.is_empty())
-    {
-        lines.push(StyledLine::default());
-        lines.extend(heading.map(|heading| StyledLine::default().and(Look::Plain, heading)));
+    }
+
+    /// All of it, so that it fits a screen unless `all` tasks are wanted.
+    fn whole_text(&self, all: bool) -> String {
+        let is_cut = !all && self.columns < usize::MAX;
+        let needs = self.need_lines(if is_cut { QUESTIONS } else { usize::MAX }, None);
+        let in_groups = self.lines_in_groups();
+        let tasks = match all {
+            true => self
+                .report
+                .tasks
+                .iter()
+                .flat_map(|task| self.lines_of(task))
+                .collect(),
+            false if in_groups.len() + needs.len() <= ROWS => in_groups,
+            false => self.first_of_groups(),
+        };
+        let costs = self.cost_lines(if all { usize::MAX } else { COSTS });
+        let mut lines = self.head_lines(false);
+        append_sections(&mut lines, [needs, tasks, self.end_lines(), costs]);
+        let lines = lines.iter().map(|line| line.painted(self.columns) + "\n");
+        lines.collect()
+    }
+
+    /// The plan's standing and progress, whole, on as many lines as it takes. There is no estimate while an agent
+    /// `is_silent`.
+    fn head_lines(&self, is_silent: bool) -> Vec<StyledLine> {
+        let Self {
+            state, report, now, ..
+        } = *self;
+        let is_running = report.standing == RunStanding::Running;
+        let end = if is_running { Some(now) } else { state.last_at };
+        let started = state.run.as_ref().map(|run| run.started_at);
+        let took = started
+            .zip(end)
+            .filter(|(from, to)| to.duration_since(*from).as_secs() >= 60);
+        let took = took.map(|(from, to)| lasted(from, to));
+        let counts = &report.counts;
+        let is_busy = is_running && !is_silent && counts.building + counts.verifying > 0;
+        let left = time_left(state, now).filter(|_| is_busy);
+        let left = left.map(|left| format!("about {left} left"));
+        let cost = report
+            .cost
+            .iter()
+            .map(|cost| spent_in_words(cost.tokens, cost.micro_usd));
+        let facts: Vec<String> = took.into_iter().chain(left).chain(cost).collect();
+        let facts = facts.join(", ");
+        let head = StyledLine::new(Look::Plain, "Plan ")
+            .and(Look::Strong, report.plan_id.as_str())
+            .and(Look::Plain, format!(" ({})", report.standing.into_str()));
+        let mut lines = match facts.is_empty() {
+            true => vec![head],
+            false if head.width() + 2 + facts.width() <= self.columns => {
+                vec![head.and(Look::Faint, format!("  {facts}"))]
+            }
+            false => {
+                let below = self.wrapped_behind("  ", Look::Faint, &facts);
+                [head].into_iter().chain(below).collect()
+            }
+        };
+        if counts.total > 0 {
+            let width = BAR.min(self.columns / 8);
+            let bar = theme::progress_bar(counts.completed, counts.total, width);
+            lines.extend(self.wrapped_after(
+                bar.and(Look::Plain, " "),
+                Look::Plain,
+                &counts.in_words(),
+            ));
+        }
+        lines
+    }
+
+    /// `text` after `head`, on as many lines as it takes.
+    fn wrapped_after(&self, head: StyledLine, look: Look, text: &str) -> Vec<StyledLine> {
+        let room = self.columns.saturating_sub(head.width()).max(1);
+        head.hanging(look, wrapped_whole(text, room))
+    }
+
+    fn wrapped_behind(&self, indent: &str, look: Look, text: &str) -> Vec<StyledLine> {
+        self.wrapped_after(StyledLine::new(Look::Plain, indent), look, text)
+    }
+
+    /// What waits for the user: the command that goes on where nothing runs, and up to `most` questions. The options of the
+    /// question `by_digits` have digits; without one, a command answers the first question.
+    fn need_lines(&self, most: usize, by_digits: Option<&str>) -> Vec<StyledLine> {
+        let (state, standing) = (self.state, self.report.standing);
+        let open: Vec<_> = state.open_questions().collect();
+        let obstacle = standing.obstacle(state);
+        if open.is_empty() && obstacle.is_none() {
+            return Vec::new();
+        }
+        let mut lines = vec![StyledLine::new(Look::Plain, "Needs you:")];
+        if let Some(why) = obstacle {
+            lines.extend(self.wrapped_behind("  ", Look::Strong, why));
+        }
+        if let Some(step) = NextStep::if_interrupted(state, standing) {
+            lines.extend(self.wrapped_behind("  ", Look::Hint, &step.command));
+        }
+        for (question, number) in open.iter().take(most).zip(1..) {
+            let mark = match open.len() {
+                1 => String::new(),
+                all => format!("{number} of {all}: "),
+            };
+            let sign = StyledLine::new(Look::Asking, "  ? ");
+            lines.extend(self.wrapped_after(sign, Look::Plain, &(mark + &question.text)));
+            let is_digits = by_digits == Some(question.id.as_str());
+            for (option, digit) in question.options.iter().zip(1..).filter(|_| is_digits) {
+                let text = format!("{digit} {}: {}", option.label, option.description);
+                lines.extend(self.wrapped_behind(
+                    "      ",
+                    Look::Plain,
+                    text.trim_end_matches(": "),
+                ));
+            }
+        }
+        if let (None, Some(step), false) = (
+            by_digits,
+            next_steps(state, standing).first(),
+            open.is_empty(),
+        ) {
+            lines.extend(self.wrapped_behind("    ", Look::Hint, &step.command));
+            if let Some(more @ 1..) = open.len().checked_sub(most) {
+                let more = format!("(and {})", counted(more, "more question"));
+                lines.extend(self.wrapped_behind("  ", Look::Faint, &more));
+            }
+        }
+        lines
+    }
+
+    /// The tasks of a group; of those that are done the last ones first.
+    fn tasks_like(&self, looks: &[Look]) -> Vec<&'s TaskLine> {
+        let tasks = self.report.tasks.iter();
+        tasks
+            .filter(|task| looks.contains(&look_of(task)))
+            .collect()
+    }
+
+    /// All tasks, first what is worth knowing first.
+    fn lines_in_groups(&self) -> Vec<StyledLine> {
+        let tasks = GROUPS.iter().flat_map(|(looks, _)| self.tasks_like(looks));
+        tasks.flat_map(|task| self.lines_of(task)).collect()
+    }
+
+    /// The first tasks of each group, of those that are done the last ones, with the number of the others.
+    fn first_of_groups(&self) -> Vec<StyledLine> {
+        let mut lines = Vec::new();
+        for (looks, most) in GROUPS {
+            let mut tasks = self.tasks_like(looks);
+            let (look, Some(first)) = (looks[0], tasks.first()) else {
+                continue;
+            };
+            if most == 0 {
+                let (sign, word) = (look.sign(), first.state_word());
+                lines.push(StyledLine::new(
+                    look,
+                    format!("  {sign} {} {word}", tasks.len()),
+                ));
+            }
+            if look == Look::Done {
+                let ended = |task: &TaskLine| self.state.task(&task.id)?.ended_at;
+                tasks.sort_by_key(|task| Reverse(ended(task)));
+            }
+            let rows = if look == Look::Failed { 4 } else { 1 };
+            for (number, task) in tasks.iter().take(most).enumerate() {
+                let more = match tasks.len().saturating_sub(most) {
+                    more @ 1.. if number + 1 == most => format!("  +{more}"),
+                    _ => String::new(),
+                };
+                let columns = self.columns.saturating_sub(more.width());
+                let mut of_task = self
+                    .task_lines(task, look_of(task).sign(), columns)
+                    .into_iter();
+                lines.extend(of_task.next().map(|line| line.and(Look::Strong, more)));
+                lines.extend(of_task.take(rows - 1));
+            }
+        }
+        lines
+    }
+
+    fn lines_of(&self, task: &TaskLine) -> Vec<StyledLine> {
+        self.task_lines(task, look_of(task).sign(), self.columns)
+    }
+
+    /// A task on a line of `columns` columns behind its `sign`, with its dependencies and additions below.
+    fn task_lines(&self, task: &TaskLine, sign: &str, columns: usize) -> Vec<StyledLine> {
+        let look = look_of(task);
+        let blank = if sign.is_empty() { "" } else { " " };
+        let head = StyledLine::new(look, format!("  {sign}{blank}"))
+            .and(
+                Look::Strong,
+                format!("{:1$}  ", task.id.as_str(), self.id_width),
+            )
+            .and(look, format!("{:<9}  ", task.state_word()));
+        let indent = " ".repeat(head.width());
+        let room = columns.saturating_sub(indent.len()).max(20);
+        let below = details_of(task).into_iter();
+        let mut below: Vec<String> = below
+            .flat_map(|line| lines_within(&line, room, DETAIL))
+            .collect();
+        let facts = facts_of(task);
+        let title = columns.saturating_sub(head.width() + facts.width()).max(10);
+        let head = head
+            .and(Look::Plain, fitted(&task.title, title))
+            .and(Look::Faint, facts);
+        let beside = below
+            .first()
+            .map_or(0, |line| head.width() + 2 + line.width());
+        // Room for more tasks, where a line has some.
+        if below.len() == 1 && WIDE.contains(&columns) && beside <= columns {
+            return vec![head.and(Look::Faint, format!("  {}", below.remove(0)))];
+        }
+        let below = below
+            .iter()
+            .map(|line| StyledLine::new(Look::Plain, format!("{indent}{line}")));
+        [head].into_iter().chain(below).collect()
+    }
+
+    fn end_lines(&self) -> Vec<StyledLine> {
+        let checks = self.report.end_checks.iter();
+        let checks = checks.map(|line| StyledLine::new(Look::Plain, format!("  {line}")));
+        let heading = StyledLine::new(Look::Plain, "Checks at the end:");
+        let lines: Vec<_> = [heading].into_iter().chain(checks).collect();
+        if lines.len() > 1 { lines } else { Vec::new() }
+    }
+
+    fn cost_lines(&self, most: usize) -> Vec<StyledLine> {
+        let lines = self
+            .report
+            .cost
+            .iter()
+            .flat_map(CostReport::lines)
+            .take(most);
+        lines
+            .map(|line| StyledLine::new(Look::Plain, line))
+            .collect()
+    }
+}
+
+/// Adds the sections that aren't empty, with an empty line between them.
+fn append_sections(
+    lines: &mut Vec<StyledLine>,
+    sections: impl IntoIterator<Item = Vec<StyledLine>>,
+) {
+    for section in sections.into_iter().filter(|section| !section.is_empty()) {
+        if !lines.is_empty() {
+            lines.push(StyledLine::default());
+        }
         lines.extend(section);
     }
-    lines.iter().map(|line| line.painted(room.cut)).collect()
-}
-
-/// The plan's standing and progress, whole, on as many lines as it takes. There is no estimate while an agent
-/// `is_silent`.
-fn head_lines(
-    state: &State,
-    report: &StatusReport,
-    now: Timestamp,
-    is_silent: bool,
-    columns: usize,
-) -> Vec<StyledLine> {
-    let is_running = report.standing == RunStanding::Running;
-    let end = if is_running { Some(now) } else { state.last_at };
-    let started = state.run.as_ref().map(|run| run.started_at);
-    let took = started
-        .zip(end)
-        .filter(|(from, to)| to.duration_since(*from).as_secs() >= 60);
-    let took = took.map(|(from, to)| lasted(from, to));
-    let counts = &report.counts;
-    let left = Some(())
-        .filter(|()| is_running && !is_silent && counts.building + counts.verifying > 0)
-        .and_then(|()| time_left(state, now))
-        .map(|left| format!("about {left} left"));
-    let cost = report
-        .cost
-        .iter()
-        .map(|cost| spent_in_words(cost.tokens, cost.micro_usd));
-    let facts: Vec<String> = took.into_iter().chain(left).chain(cost).collect();
-    let facts = facts.join(", ");
-    let head = StyledLine::default()
-        .and(Look::Plain, "Plan ")
-        .and(Look::Strong, report.plan_id.as_str())
-        .and(Look::Plain, format!(" ({})", report.standing.into_str()));
-    let mut lines = if facts.is_empty() {
-        vec![head]
-    } else if head.width() + 2 + facts.width() <= columns {
-        vec![head.and(Look::Faint, format!("  {facts}"))]
-    } else {
-        let below = indented_lines(Look::Faint, "  ", &facts, columns);
-        [head].into_iter().chain(below).collect()
-    };
-    if counts.total == 0 {
-        return lines;
-    }
-    let bar = theme::bar(counts.completed, counts.total, BAR.min(columns / 8));
-    let indent = " ".repeat(bar.width() + 1);
-    let mut counted = indented_lines(Look::Plain, &indent, &report.counts.in_words(), columns);
-    if let Some(first) = counted.first_mut() {
-        let words = first.text().trim_start().to_owned();
-        *first = bar.and(Look::Plain, format!(" {words}"));
-    }
-    lines.extend(counted);
-    lines
-}
-
-/// `text` below `indent`, on as many lines as it takes.
-fn indented_lines(look: Look, indent: &str, text: &str, columns: usize) -> Vec<StyledLine> {
-    let room = columns.saturating_sub(indent.width()).max(1);
-    wrapped_whole(text, room)
-        .into_iter()
-        .map(|line| {
-            StyledLine::default()
-                .and(Look::Plain, indent)
-                .and(look, line)
-        })
-        .collect()
 }
 
 /// The first `most` lines of `text`, and a sign that there is more.
@@ -369,157 +475,12 @@ fn lines_within(text: &str, columns: usize, most: usize) -> Vec<String> {
     lines
 }
 
-/// What waits for the user: the command that goes on where nothing runs, and up to `most` questions. The options of the
-/// question `by_digits` have digits; without one, a command answers the first question.
-fn need_lines(
-    state: &State,
-    report: &StatusReport,
-    most: usize,
-    by_digits: Option<&str>,
-    columns: usize,
-) -> Vec<StyledLine> {
-    let open: Vec<_> = state.open_questions().collect();
-    let obstacle = report.standing.obstacle(state);
-    if open.is_empty() && obstacle.is_none() {
-        return Vec::new();
-    }
-    let line = |look: Look, text: &str| indented_lines(look, "  ", text, columns);
-    let mut lines = vec![StyledLine::default().and(Look::Plain, "Needs you:")];
-    lines.extend(obstacle.into_iter().flat_map(|why| line(Look::Strong, why)));
-    let go_on = NextStep::if_interrupted(state, report.standing);
-    lines.extend(
-        go_on
-            .iter()
-            .flat_map(|step| line(Look::Hint, &step.command)),
-    );
-    for (question, number) in open.iter().take(most).zip(1..) {
-        let mark = match open.len() {
-            1 => String::new(),
-            all => format!("{number} of {all}: "),
-        };
-        let text = format!("{mark}{}", question.text);
-        let mut asked = indented_lines(Look::Plain, "    ", &text, columns);
-        if let Some(first) = asked.first_mut() {
-            let text = first.text();
-            *first = StyledLine::default()
-                .and(Look::Asking, "  ? ")
-                .and(Look::Plain, text.trim_start());
-        }
-        lines.extend(asked);
-        if by_digits == Some(question.id.as_str()) {
-            for (option, digit) in question.options.iter().zip(1..) {
-                let text = format!("{digit} {}: {}", option.label, option.description);
-                let text = text.trim_end_matches(": ");
-                lines.extend(indented_lines(Look::Plain, "      ", text, columns));
-            }
-        }
-    }
-    let answer = next_steps(state, report.standing).into_iter().next();
-    if let Some(step) = answer.filter(|_| by_digits.is_none() && !open.is_empty()) {
-        lines.extend(indented_lines(Look::Hint, "    ", &step.command, columns));
-        let more = open.len().saturating_sub(most);
-        if more > 0 {
-            let more = format!("(and {})", counted(more, "more question"));
-            lines.extend(line(Look::Faint, &more));
-        }
-    }
-    lines
-}
-
-/// The tasks by what is worth knowing first, each group with its look.
-fn groups_of(report: &StatusReport) -> Vec<(Look, Vec<&TaskLine>)> {
-    let of = |looks: &[Look]| -> Vec<&TaskLine> {
-        report
-            .tasks
-            .iter()
-            .filter(|task| looks.contains(&look_of(task)))
-            .collect()
-    };
-    vec![
-        (Look::Failed, of(&[Look::Failed])),
-        (Look::Asking, of(&[Look::Asking])),
-        (Look::Stopped, of(&[Look::Stopped])),
-        (Look::Building, of(&[Look::Building, Look::Verifying])),
-        (Look::Ready, of(&[Look::Ready])),
-        (Look::Waiting, of(&[Look::Waiting])),
-        (Look::Done, of(&[Look::Done])),
-        (Look::Skipped, of(&[Look::Skipped])),
-    ]
-}
-
 fn look_of(task: &TaskLine) -> Look {
     Look::of(task.status, task.ready, task.halt)
 }
 
-/// The first tasks of a group, of those that are done the last ones, with the number of the others.
-fn shortened(
-    state: &State,
-    report: &StatusReport,
-    (look, tasks): (Look, &[&TaskLine]),
-    columns: usize,
-) -> Vec<StyledLine> {
-    let mut tasks = tasks.to_vec();
-    if look == Look::Done {
-        tasks.sort_by_key(|task| {
-            std::cmp::Reverse(state.task(&task.id).and_then(|task| task.ended_at))
-        });
-    }
-    let most = match look {
-        Look::Failed => 2,
-        Look::Asking | Look::Stopped | Look::Building => 4,
-        Look::Ready => 3,
-        Look::Done => 3,
-        Look::Plain
-        | Look::Verifying
-        | Look::Waiting
-        | Look::Skipped
-        | Look::Strong
-        | Look::Faint
-        | Look::Hint => 0,
-    };
-    let Some(first) = tasks.first() else {
-        return Vec::new();
-    };
-    if most == 0 {
-        let word = first.state_word();
-        return vec![
-            StyledLine::default().and(look, format!("  {} {} {word}", look.sign(), tasks.len())),
-        ];
-    }
-    let lines = if look == Look::Failed { 4 } else { 1 };
-    let mut shown: Vec<StyledLine> = Vec::new();
-    let more = tasks.len().saturating_sub(most);
-    for (number, task) in tasks.iter().take(most).enumerate() {
-        let more = Some(more).filter(|more| *more > 0 && number + 1 == most);
-        let more = more.map_or_else(String::new, |more| format!("  +{more}"));
-        let columns = TaskColumns {
-            id: id_width(report),
-            all: columns.saturating_sub(more.width()),
-            signs: true,
-        };
-        let mut of_task = task_lines(task, columns).into_iter().take(lines);
-        shown.extend(of_task.next().map(|line| line.and(Look::Strong, more)));
-        shown.extend(of_task);
-    }
-    shown
-}
-
-fn id_width(report: &StatusReport) -> usize {
-    report
-        .tasks
-        .iter()
-        .map(|task| task.id.as_str().len())
-        .max()
-        .unwrap_or(0)
-}
-
-/// A task on a line of `columns` columns, with its dependencies and additions below.
-fn task_lines(task: &TaskLine, columns: TaskColumns) -> Vec<StyledLine> {
-    let TaskColumns {
-        id: id_width,
-        all: columns,
-        signs,
-    } = columns;
+/// The text in brackets after a task's title.
+fn facts_of(task: &TaskLine) -> String {
     let mut facts = Vec::new();
     if task.iteration > 0 {
         facts.push(format!("{}/{}", task.iteration, task.max_iterations));
@@ -531,69 +492,29 @@ fn task_lines(task: &TaskLine, columns: TaskColumns) -> Vec<StyledLine> {
     if task.asked > 0 && task.status.is_final() {
         facts.push(counted(task.asked, "question"));
     }
-    facts.extend(task.owner.as_ref().map(ToString::to_string));
-    facts.extend(
-        task.commit
-            .as_deref()
-            .map(|commit| short(commit).to_owned()),
-    );
-    let facts = if facts.is_empty() {
-        String::new()
-    } else {
-        format!("  ({})", facts.join(", "))
-    };
-    let look = look_of(task);
-    let head = StyledLine::default()
-        .and(
-            look,
-            if signs {
-                format!("  {} ", look.sign())
-            } else {
-                "  ".to_owned()
-            },
-        )
-        .and(Look::Strong, format!("{:id_width$}  ", task.id.as_str()))
-        .and(look, format!("{:<9}  ", task.state_word()));
-    let below = task.granted.iter().map(|granted| {
-        let by = if granted.by == Decider::User {
-            "you"
-        } else {
-            "the policy"
-        };
-        format!("+ {} (by {by}): {}", granted.path, granted.reason)
-    });
-    let below = below.chain(
-        task.dropped
-            .iter()
-            .map(|line| format!("- not checked, by your choice: {line}")),
-    );
-    let indent = " ".repeat(head.width());
-    let room = columns.saturating_sub(indent.len()).max(20);
-    let detail = task
-        .detail
-        .iter()
-        .flat_map(|detail| reason_lines(detail))
-        .map(str::to_owned);
-    let below = detail.chain(task.drift.iter().cloned()).chain(below);
-    let mut below: Vec<String> = below
-        .flat_map(|line| lines_within(&line, room, DETAIL))
-        .collect();
-    let title = columns.saturating_sub(head.width() + facts.width()).max(10);
-    let head = head
-        .and(Look::Plain, fitted(&task.title, title))
-        .and(Look::Faint, facts);
-    let beside = below
-        .first()
-        .map_or(0, |line| head.width() + 2 + line.width());
-    // Room for more tasks, where a line has some.
-    if below.len() == 1 && WIDE.contains(&columns) && beside <= columns {
-        let line = format!("  {}", below.remove(0));
-        return vec![head.and(Look::Faint, line)];
+    facts.extend(task.owner.iter().map(ToString::to_string));
+    facts.extend(task.commit.iter().map(|commit| short(commit).to_owned()));
+    match facts.is_empty() {
+        true => String::new(),
+        false => format!("  ({})", facts.join(", ")),
     }
-    let below = below
-        .into_iter()
-        .map(|line| StyledLine::default().and(Look::Plain, indent.clone() + &line));
-    [head].into_iter().chain(below).collect()
+}
+
+/// What stands below a task: its obstacle or failure, and what became of its scope and its checks.
+fn details_of(task: &TaskLine) -> Vec<String> {
+    let detail = task.detail.iter().flat_map(|detail| reason_lines(detail));
+    let mut lines: Vec<String> = detail.map(str::to_owned).collect();
+    lines.extend(task.drift.clone());
+    for granted in &task.granted {
+        let by = match granted.by {
+            Decider::User => "you",
+            Decider::Auto => "the policy",
+        };
+        lines.push(format!("+ {} (by {by}): {}", granted.path, granted.reason));
+    }
+    let dropped = task.dropped.iter();
+    lines.extend(dropped.map(|line| format!("- not checked, by your choice: {line}")));
+    lines
 }
 
 #[cfg(test)]
@@ -654,16 +575,14 @@ mod tests {
     }
 
     fn status(state: &State, columns: usize, all: bool) -> Vec<String> {
-        let room = TextRoom {
-            wrap: columns,
-            cut: columns,
-        };
-        status_in(state, LeadPresence::Unknown, room, all)
+        let text = status_in(state, LeadPresence::Unknown, columns, all);
+        text.lines().map(str::to_owned).collect()
     }
 
-    fn status_in(state: &State, lead: LeadPresence, room: TextRoom, all: bool) -> Vec<String> {
+    fn status_in(state: &State, lead: LeadPresence, columns: usize, all: bool) -> String {
         let now = state.last_at.unwrap() + jiff::SignedDuration::from_secs(5);
-        status_lines(state, &StatusReport::new(state, lead), now, room, all)
+        let report = StatusReport::new(state, lead);
+        StatusView::new(state, &report, now, columns).whole_text(all)
     }
 
     fn plain(state: &State, columns: usize) -> String {
@@ -758,9 +677,7 @@ mod tests {
 
     #[test]
     fn an_interrupted_run_counts_nothing_and_says_what_goes_on() {
-        let room = TextRoom { wrap: 80, cut: 80 };
-        let state = busy(5);
-        let text = status_in(&state, LeadPresence::Gone, room, false).join("\n");
+        let text = status_in(&busy(5), LeadPresence::Gone, 80, false);
         assert_snapshot!(theme::without_colours(&text), @r"
         Plan sample-20261121 (interrupted)  5 min
         ▰▰▱▱▱▱▱▱▱▱ 1 of 5 tasks done, 2 failed, 1 stopped, 1 waiting
@@ -785,25 +702,16 @@ mod tests {
 
     #[test]
     fn a_pipe_gets_everything_whole() {
-        let room = TextRoom {
-            wrap: 40,
-            cut: usize::MAX,
-        };
-        let text = status_in(&busy(20), LeadPresence::Unknown, room, false).join("\n");
-        assert_snapshot!(theme::without_colours(&text), @r"
+        let text = status_in(&busy(20), LeadPresence::Unknown, usize::MAX, false);
+        assert_snapshot!(theme::without_colours(&text), @"
         Plan sample-20261121 (running)  16 min
-        ▰▱▱▱▱ 6 of 20 tasks done, 3 failed, 1
-              being built, 10 waiting
+        ▰▰▰▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 6 of 20 tasks done, 3 failed, 1 being built, 10 waiting
 
         Needs you:
-          ? 1 of 3: Task 8 failed for good. How
-            should it continue?
-          ? 2 of 3: Task 9 failed for good. How
-            should it continue?
-          ? 3 of 3: Task 10 failed for good. How
-            should it continue?
-            fp answer sample-20261121 q8
-            --option Retry
+          ? 1 of 3: Task 8 failed for good. How should it continue?
+          ? 2 of 3: Task 9 failed for good. How should it continue?
+          ? 3 of 3: Task 10 failed for good. How should it continue?
+            fp answer sample-20261121 q8 --option Retry
 
           ✕ 8   failed     Write part 8 of the parser, with all that belongs to it  (1 question)
                            Criterion 1: the parser takes an empty line for the end

@@ -4,11 +4,9 @@
 use std::io::{IsTerminal as _, Read as _};
 use std::path::PathBuf;
 
-use fp_host::lead::LeadLook;
 use fp_plan::text::counted;
 use fp_run::report::standing::RunStanding;
 use fp_run::report::status::{Phase, StatusReport};
-use fp_run::run::State;
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -20,37 +18,25 @@ const CAP: u64 = 1024 * 1024;
 /// Columns of the bar.
 const BAR: usize = 8;
 
-/// Print a line on the active plan for Claude Code's status line
-///
-/// Reads what Claude Code sends to a status line on standard input. Prints nothing where no plan is active.
-#[derive(Debug, Default, clap::Args)]
-pub(crate) struct StatuslineArgs {}
-
-pub(crate) fn run(_: StatuslineArgs, context: &Context) -> CommandResult {
-    let context = sent_folder().map_or_else(
-        || context.at(context.cwd.clone()),
-        |folder| context.at(folder),
-    );
+pub(crate) fn show_statusline(context: &Context) -> CommandResult {
+    let context = context.at(sent_folder().unwrap_or_else(|| context.cwd.clone()));
     // A status line has no place for an error: `fp status` tells it.
     let Ok((known, _)) = context.own_plans(false) else {
         return Ok(Exit::Done);
     };
-    let states = known
-        .iter()
-        .filter_map(|known| Some((known.state.as_deref().ok()?, &known.lead)));
-    let is_active =
-        |(state, _): &(&State, _)| matches!(Phase::of(state), Phase::Approved | Phase::Running);
-    let mut active: Vec<(&State, &LeadLook)> = states.filter(is_active).collect();
-    active.sort_by_key(|(state, _)| (Phase::of(state) == Phase::Running, state.last_at));
-    let Some((state, lead)) = active.last() else {
+    let readable = known.iter().filter_map(|known| {
+        let state = known.state.as_deref().ok()?;
+        Some((Phase::of(state), state.last_at, known))
+    });
+    let is_active = |(phase, ..): &(Phase, _, _)| matches!(phase, Phase::Approved | Phase::Running);
+    let mut active: Vec<_> = readable.filter(is_active).collect();
+    active.sort_by_key(|(phase, at, _)| (*phase == Phase::Running, *at));
+    let Some(report) = active.last().and_then(|(.., known)| known.report()) else {
         return Ok(Exit::Done);
     };
-    let report = StatusReport::new(state, lead.presence(state));
     let line = line_of(&report, active.len() - 1);
-    context.report(
-        &json!({ "planId": state.plan_id, "standing": report.standing, "line": line }),
-        &format!("{line}\n"),
-    )
+    let json = json!({ "planId": report.plan_id, "standing": report.standing, "line": line });
+    context.report(&json, &format!("{line}\n"))
 }
 
 /// The folder of the session, by what the client sends.
@@ -62,31 +48,24 @@ fn sent_folder() -> Option<PathBuf> {
     let mut text = String::new();
     input.take(CAP).read_to_string(&mut text).ok()?;
     let sent: Value = serde_json::from_str(&text).ok()?;
-    let folder = sent
-        .pointer("/workspace/project_dir")
-        .or_else(|| sent.get("cwd"))?
-        .as_str()?;
-    Some(PathBuf::from(folder)).filter(|folder| folder.is_dir())
+    let folder = sent.pointer("/workspace/project_dir");
+    let folder = PathBuf::from(folder.or_else(|| sent.get("cwd"))?.as_str()?);
+    folder.is_dir().then_some(folder)
 }
 
 /// Such as `fp 12/24 ▰▰▰▰▱▱▱▱ 2.3 building, 1 question`.
 fn line_of(report: &StatusReport, others: usize) -> String {
-    let counts = report.counts;
-    let bar = theme::without_colours(&theme::bar(counts.completed, counts.total, BAR).painted(BAR));
+    let (counts, standing) = (report.counts, report.standing.into_str());
     let mut facts = Vec::new();
     if matches!(
         report.standing,
         RunStanding::WaitsForYou | RunStanding::Interrupted
     ) {
-        facts.push(report.standing.into_str().to_owned());
+        facts.push(standing.to_owned());
     }
     for word in ["building", "verifying"] {
-        let ids: Vec<&str> = report
-            .tasks
-            .iter()
-            .filter(|task| task.state_word() == word)
-            .map(|task| task.id.as_str())
-            .collect();
+        let tasks = report.tasks.iter().filter(|task| task.state_word() == word);
+        let ids: Vec<&str> = tasks.map(|task| task.id.as_str()).collect();
         match ids[..] {
             [] => {}
             [id] => facts.push(format!("{id} {word}")),
@@ -96,20 +75,16 @@ fn line_of(report: &StatusReport, others: usize) -> String {
     if counts.failed > 0 {
         facts.push(format!("{} failed", counts.failed));
     }
-    let questions = report.questions.len();
-    if questions > 0 {
+    if let questions @ 1.. = report.questions.len() {
         facts.push(counted(questions, "question"));
     }
     if facts.is_empty() {
-        facts.push(report.standing.into_str().to_owned());
+        facts.push(standing.to_owned());
     }
     if others > 0 {
         facts.push(format!("+{}", counted(others, "plan")));
     }
-    format!(
-        "fp {}/{} {bar} {}",
-        counts.completed,
-        counts.total,
-        facts.join(", ")
-    )
+    let (done, all) = (counts.completed, counts.total);
+    let bar = theme::progress_bar(done, all, BAR).text();
+    format!("fp {done}/{all} {bar} {}", facts.join(", "))
 }

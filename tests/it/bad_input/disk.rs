@@ -276,11 +276,11 @@ fn on_a_full_disk_nothing_is_lost_and_with_room_the_run_goes_on() {
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
        The same for one that is not running at all.
     ");
-    assert_snapshot!(disk.fp(&["status", PLAN]), @r"
+    assert_snapshot!(disk.fp(&["status", PLAN]), @"
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▰▰▰▰▰▱▱▱▱▱ 1 of 2 tasks done, 1 ready
+    ▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 2 tasks done, 1 ready
 
       ● 2  ready      Write part 2
       ✓ 1  done       Write part 1  (1/3, [COMMIT])

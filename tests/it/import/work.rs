@@ -56,11 +56,11 @@ fn what_was_done_is_done_with_the_approval_and_what_nothing_proves_is_said() {
     Done before the import: 2 tasks, 1 of them unverified: only the source says so
     Next: /fp:implement three-parts-20261121, or in a terminal: fp run three-parts-20261121
     ");
-    assert_snapshot!(environment.done(&["status", &plan]).masked(), @r"
+    assert_snapshot!(environment.done(&["status", &plan]).masked(), @"
     exit status: 0
     --- stdout
     Plan three-parts-20261121 (approved)
-    ▰▰▰▰▰▰▱▱▱▱ 2 of 3 tasks done (1 before the import, not verified), 1 ready
+    ▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱ 2 of 3 tasks done (1 before the import, not verified), 1 ready
 
       ● 3  ready      Write part 3
       ✓ 1  done       Write part 1  (1237c6c)

@@ -45,16 +45,15 @@ fn a_hook_that_says_no_is_a_question() {
        - Stop: end the run; what is done stays
        then: the answer is recorded as it is given; without hooks: fp answer sample-20261121 q1 --option 'LABEL'
     ");
-    assert_snapshot!(environment.fp(&["status", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["status", PLAN]), @"
     exit status: 0
     --- stdout
     Plan sample-20261121 (waits for you)
-    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 asking you, 2 waiting
+    ▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 asking you, 2 waiting
 
     Needs you:
       Nothing goes on before you have answered
-      ? Task 1 passed, but its commit could not be made: git made no commit: no
-        trailing blanks, please
+      ? Task 1 passed, but its commit could not be made: git made no commit: no trailing blanks, please
         fp answer sample-20261121 q1 --option 'Send back'
 
       ? 1  asking     Write part 1  (1/3, builder-1)
@@ -128,11 +127,11 @@ fn leave_uncommitted_completes_the_task() {
     let environment = blocked();
     environment.pass("1");
     environment.done(&["answer", PLAN, "q1", "--option", "Leave uncommitted"]);
-    assert_snapshot!(environment.fp(&["status", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["status", PLAN]), @"
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▰▰▰▱▱▱▱▱▱▱ 1 of 3 tasks done, 1 ready, 1 waiting
+    ▰▰▰▰▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 3 tasks done, 1 ready, 1 waiting
 
       ● 2  ready      Write part 2
       ○ 3  waiting    Write part 3

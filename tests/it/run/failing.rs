@@ -36,12 +36,11 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (waits for you)
-    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 failed, 2 skipped
+    ▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 failed, 2 skipped
 
     Needs you:
       Nothing goes on before you have answered
-      ? Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen.
-        The verifier says: "not yet". How should it continue?
+      ? Task 1 failed for good: Criterion 1 (`a.txt` has a line about 1): not seen. The verifier says: "not yet". How should it continue?
         fp answer sample-20261121 q1 --option Continue
 
       ✕ 1  failed     Write part 1  (3/3, 1 question)
@@ -69,11 +68,11 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     error: there is no open question "q1"
     hint: `fp status sample-20261121` lists the open questions
     "#);
-    assert_snapshot!(environment.fp(&["status", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["status", PLAN]), @"
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 ready, 2 waiting
+    ▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 ready, 2 waiting
 
       ● 1  ready      Write part 1  (3 failed)
       ○ 2  waiting    Write part 2
@@ -94,11 +93,11 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     for file in ["a.txt", "b.txt", "c.txt"] {
         environment.complete(file);
     }
-    assert_snapshot!(environment.fp(&["status", PLAN]).masked(), @r"
+    assert_snapshot!(environment.fp(&["status", PLAN]).masked(), @"
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▰▰▰▰▰▰▰▰▰▰ 3 of 3 tasks done
+    ▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰ 3 of 3 tasks done
 
       ✓ 1  done       Write part 1  (1/3, 3 failed, 1 question, [COMMIT])
       ✓ 2  done       Write part 2  (1/3, [COMMIT])
@@ -199,11 +198,11 @@ fn giving_a_task_up_by_hand() {
     error: task 1 is failed: nothing can be handed in for it
     hint: `fp why sample-20261121 1` says how it came to that, and what is next
     ");
-    assert_snapshot!(environment.fp(&["status", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["status", PLAN]), @"
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 failed, 2 skipped
+    ▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 failed, 2 skipped
 
       ✕ 1  failed     Write part 1  (1/3)
                       no longer wanted
@@ -328,11 +327,11 @@ fn a_builder_that_stops_is_nudged_and_then_loses_its_claim() {
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
        The same for one that is not running at all.
     ");
-    assert_snapshot!(environment.fp(&["status", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["status", PLAN]), @"
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 ready, 2 waiting
+    ▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 ready, 2 waiting
 
       ● 1  ready      Write part 1  (2/3)
       ○ 2  waiting    Write part 2

@@ -172,11 +172,11 @@ fn from_approval_to_the_last_commit() {
     A file beyond these can't be done without: `fp scope extend sample-20261121 2 PATH --claim [TOKEN] --reason '…'`.
     What only the user can decide, once: `fp clarify sample-20261121 2 --as builder-1 --question '…' --option 'A|what it means' --option 'B|…'`.
     ");
-    assert_snapshot!(environment.fp(&["status", PLAN]).masked(), @r"
+    assert_snapshot!(environment.fp(&["status", PLAN]).masked(), @"
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▰▰▰▱▱▱▱▱▱▱ 1 of 3 tasks done, 1 being built, 1 waiting
+    ▰▰▰▰▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 3 tasks done, 1 being built, 1 waiting
 
       ▶ 2  building   Write part 2  (1/3, builder-1)
       ○ 3  waiting    Write part 3
@@ -519,11 +519,11 @@ fn tasks_of_one_file_wait_for_each_other() {
     hint: `fp status sample-20261121 --ready` says what each task waits for
     ");
     assert_eq!(environment.claim("builder-2").unwrap().0, "3");
-    assert_snapshot!(environment.fp(&["status", PLAN]).masked(), @r"
+    assert_snapshot!(environment.fp(&["status", PLAN]).masked(), @"
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 2 being built, 1 waiting
+    ▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 2 being built, 1 waiting
 
       ▶ 1  building   Write part 1  (1/3, builder-1)
       ▶ 3  building   Write part 3  (1/3, builder-2)
@@ -543,11 +543,11 @@ fn without_commits_the_changes_stay_in_the_working_tree() {
     Evidence: evidence/task-1-verification.md
     ");
     assert_eq!(environment.git(&["status", "--short"]), "?? a.txt\n");
-    assert_snapshot!(environment.fp(&["status", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["status", PLAN]), @"
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▰▰▰▱▱▱▱▱▱▱ 1 of 3 tasks done, 1 ready, 1 waiting
+    ▰▰▰▰▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 3 tasks done, 1 ready, 1 waiting
 
       ● 2  ready      Write part 2
       ○ 3  waiting    Write part 3

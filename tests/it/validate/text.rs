@@ -278,11 +278,11 @@ fn control_characters_are_made_visible() {
     ├─ 1  Write part 1 (2, ready)
     └─ 2  Write ␛]0;owned␇␛[2J�31m�␈ part 2 (2, waiting)  after 1
     ");
-    assert_snapshot!(environment.fp(&["status", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["status", PLAN]), @"
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▱▱▱▱▱▱▱▱▱▱ 0 of 2 tasks done, 1 ready, 1 waiting
+    ▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 0 of 2 tasks done, 1 ready, 1 waiting
 
       ● 1  ready      Write part 1
       ○ 2  waiting    Write ␛]0;owned␇␛[2J�31m�␈ part 2

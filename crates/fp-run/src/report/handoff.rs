@@ -189,7 +189,7 @@ pub struct NextStep {
 }
 
 impl NextStep {
-    pub(super) fn new(command: String, why: impl Into<String>) -> Self {
+    pub fn new(command: String, why: impl Into<String>) -> Self {
         Self {
             command,
             why: why.into(),

@@ -285,7 +285,7 @@ impl StatusReport {
     }
 
     /// The report where the leaves `edited` differ from the approval.
-    pub(super) fn with_edits(state: &State, lead: LeadPresence, edited: &BTreeSet<TaskId>) -> Self {
+    pub fn with_edits(state: &State, lead: LeadPresence, edited: &BTreeSet<TaskId>) -> Self {
         let standing = RunStanding::of(state, lead);
         let run = state.run.as_ref();
         let obstacles = state.obstacles(edited);

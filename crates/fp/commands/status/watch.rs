@@ -15,17 +15,15 @@ use fp_run::report::standing::{LeadPresence, RunStanding};
 use fp_run::report::status::StatusReport;
 use fp_run::run::State;
 use fp_run::run::event::Entry;
+use fp_run::run::question::Question;
 use fp_run::run::state::{Activity, Role, RunAgent, Status};
 use jiff::Timestamp;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{
-    DETAIL, TaskColumns, TextRoom, groups_of, head_lines, id_width, indented_lines, lines_within,
-    need_lines, status_lines, task_lines,
-};
+use super::{DETAIL, StatusView, append_sections, lines_within};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::printer::{columns, cut_columns};
+use crate::printer::cut_columns;
 use crate::theme::{self, Look, StyledLine};
 
 /// Interval between updates of the log and the times.
@@ -60,12 +58,8 @@ pub(crate) fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
         watch.take()?;
     }
     drop(screen);
-    let room = TextRoom {
-        wrap: columns(),
-        cut: cut_columns(),
-    };
-    let lines = status_lines(&watch.state, &watch.report, context.now(), room, false);
-    context.printer.styled(&(lines.join("\n") + "\n"));
+    let view = StatusView::new(&watch.state, &watch.report, context.now(), cut_columns());
+    context.printer.styled(&view.whole_text(false));
     Ok(Exit::Done)
 }
 
@@ -132,7 +126,8 @@ impl RunWatch {
         now: Timestamp,
     ) -> Option<ScreenInput> {
         let size = screen.size();
-        let frame = frame(&self.state, &self.report, beside, now, size, self.first);
+        let view = StatusView::new(&self.state, &self.report, now, size.0);
+        let frame = view.frame(beside, size.1, self.first);
         screen.show(&theme::for_terminal(frame.lines), size).ok()?;
         let page = isize::try_from(frame.room.max(1)).unwrap_or(isize::MAX);
         let input = screen.wait(time);
@@ -156,125 +151,96 @@ struct WatchFrame {
     room: usize,
 }
 
-/// The view of `report` on `state` at `now`, on `columns` and `rows`. What needs the user, the agents and the tasks are
-/// shown from their line `first` on.
-fn frame(
-    state: &State,
-    report: &StatusReport,
-    beside: &Beside,
-    now: Timestamp,
-    (columns, rows): (usize, usize),
-    first: usize,
-) -> WatchFrame {
-    let is_silent = beside.doing.values().any(|(_, silent)| *silent >= SILENT);
-    let mut lines = head_lines(state, report, now, is_silent, columns);
-    let told = beside.lines.iter();
-    lines.extend(told.flat_map(|line| indented_lines(Look::Strong, "", line, columns)));
-    // Leaves at least half of the screen to what scrolls.
-    lines.truncate(rows / 2);
-    if rows > 10 {
-        lines.push(StyledLine::default());
-    }
-    let foot = usize::from(rows > 3);
-    let room = rows.saturating_sub(lines.len() + foot);
-    let in_columns = TaskColumns {
-        id: id_width(report),
-        all: columns,
-        signs: true,
-    };
-    let groups = groups_of(report);
-    let tasks = groups.iter().flat_map(|(_, tasks)| tasks.iter());
-    let parts = [
-        need_lines(
-            state,
-            report,
-            usize::MAX,
-            beside.by_digits.as_deref(),
-            columns,
-        ),
-        agent_lines(state, report, beside, now, columns),
-        tasks
-            .flat_map(|task| task_lines(task, in_columns))
-            .collect(),
-    ];
-    let mut body: Vec<StyledLine> = Vec::new();
-    for part in parts.into_iter().filter(|part| !part.is_empty()) {
-        if !body.is_empty() {
-            body.push(StyledLine::default());
+impl StatusView<'_> {
+    /// The view on `rows` rows. What needs the user, the agents and the tasks are shown from their line `first` on.
+    fn frame(&self, beside: &Beside, rows: usize, first: usize) -> WatchFrame {
+        let is_silent = beside.doing.values().any(|(_, silent)| *silent >= SILENT);
+        let mut lines = self.head_lines(is_silent);
+        let told = beside.lines.iter();
+        lines.extend(told.flat_map(|line| self.wrapped_behind("", Look::Strong, line)));
+        // Leaves at least half of the screen to what scrolls.
+        lines.truncate(rows / 2);
+        if rows > 10 {
+            lines.push(StyledLine::default());
         }
-        body.extend(part);
-    }
-    let total = body.len();
-    let first = first.min(total.saturating_sub(room));
-    lines.extend(body.into_iter().skip(first).take(room));
-    if foot > 0 {
-        lines.resize(rows - 1, StyledLine::default());
-        let shown = format!(
-            "{}-{} of {total}",
-            (first + 1).min(total),
-            (first + room).min(total)
+        let foot = usize::from(rows > 3);
+        let room = rows.saturating_sub(lines.len() + foot);
+        let mut body = Vec::new();
+        append_sections(
+            &mut body,
+            [
+                self.need_lines(usize::MAX, beside.by_digits.as_deref()),
+                self.agent_lines(beside),
+                self.lines_in_groups(),
+            ],
         );
-        let keys = at_sides(&beside.keys, &shown, columns);
-        lines.push(StyledLine::default().and(Look::Faint, keys));
-    }
-    lines.truncate(rows);
-    let lines = lines.iter().map(|line| line.painted(columns)).collect();
-    WatchFrame { lines, first, room }
-}
-
-/// What each agent does; of an interrupted run, what it did when it was last heard of.
-fn agent_lines(
-    state: &State,
-    report: &StatusReport,
-    beside: &Beside,
-    now: Timestamp,
-    columns: usize,
-) -> Vec<StyledLine> {
-    let (then, now) = match report.standing {
-        RunStanding::Running => ("", Some(now)),
-        RunStanding::Interrupted => ("last heard of: ", state.last_at),
-        RunStanding::WaitsForYou
-        | RunStanding::Planning
-        | RunStanding::Approved
-        | RunStanding::Finished
-        | RunStanding::Cancelled => return Vec::new(),
-    };
-    let now = now.unwrap_or_default();
-    let told = |(name, agent): (&AgentName, &RunAgent)| {
-        let doing = doing(state, name, agent)?;
-        let mut told = format!("{name}  {then}{doing}, {}", lasted(agent.since, now));
-        if let Some((at, silent)) = beside.doing.get(name) {
-            told.push_str(&format!(": {at}"));
-            if *silent >= SILENT {
-                let since = now - *silent;
-                told.push_str(&format!(" (silent for {})", lasted(since, now)));
-            }
+        let total = body.len();
+        let first = first.min(total.saturating_sub(room));
+        lines.extend(body.into_iter().skip(first).take(room));
+        if foot > 0 {
+            lines.resize(rows - 1, StyledLine::default());
+            let (from, to) = ((first + 1).min(total), (first + room).min(total));
+            let shown = format!("{from}-{to} of {total}");
+            let keys = at_sides(&beside.keys, &shown, self.columns);
+            lines.push(StyledLine::new(Look::Faint, keys));
         }
-        Some(told)
-    };
-    let is_told = |agent: &RunAgent| then.is_empty() || agent.activity != Activity::Idle;
-    let agents = state.agents.iter().filter(|(_, agent)| is_told(agent));
-    agents
-        .filter_map(told)
-        .flat_map(|line| lines_within(&line, columns.max(1), DETAIL))
-        .map(|line| StyledLine::default().and(Look::Plain, line))
-        .collect()
+        lines.truncate(rows);
+        let lines = lines.iter().map(|line| line.painted(self.columns));
+        WatchFrame {
+            lines: lines.collect(),
+            first,
+            room,
+        }
+    }
+
+    /// What each agent does; of an interrupted run, what it did when it was last heard of.
+    fn agent_lines(&self, beside: &Beside) -> Vec<StyledLine> {
+        let state = self.state;
+        let (then, now) = match self.report.standing {
+            RunStanding::Running => ("", self.now),
+            RunStanding::Interrupted => ("last heard of: ", state.last_at.unwrap_or_default()),
+            RunStanding::WaitsForYou
+            | RunStanding::Planning
+            | RunStanding::Approved
+            | RunStanding::Finished
+            | RunStanding::Cancelled => return Vec::new(),
+        };
+        let told = |(name, agent): (&AgentName, &RunAgent)| {
+            let doing = doing_of(state, name, agent)?;
+            let mut told = format!("{name}  {then}{doing}, {}", lasted(agent.since, now));
+            if let Some((at, silent)) = beside.doing.get(name) {
+                told += &format!(": {at}");
+                if *silent >= SILENT {
+                    told += &format!(" (silent for {})", lasted(now - *silent, now));
+                }
+            }
+            Some(told)
+        };
+        let is_told = |agent: &RunAgent| then.is_empty() || agent.activity != Activity::Idle;
+        let agents = state.agents.iter().filter(|(_, agent)| is_told(agent));
+        let lines = agents.filter_map(told);
+        let lines = lines.flat_map(|line| lines_within(&line, self.columns.max(1), DETAIL));
+        lines
+            .map(|line| StyledLine::new(Look::Plain, line))
+            .collect()
+    }
 }
 
-fn doing(state: &State, name: &AgentName, agent: &RunAgent) -> Option<String> {
-    Some(match (agent.role, agent.activity) {
-        (Role::Verifier, Activity::Idle) => return None,
-        (Role::Verifier, _) => match &agent.task {
-            Some(task) => format!("verifies {task}"),
-            None => "verifies".into(),
-        },
-        (Role::Builder, activity) => builds(state, name, activity),
+/// What `agent` does, unless it is a verifier without work.
+fn doing_of(state: &State, name: &AgentName, agent: &RunAgent) -> Option<String> {
+    Some(match (agent.role, agent.activity, &agent.task) {
+        (Role::Verifier, Activity::Idle, _) => return None,
+        (Role::Verifier, _, Some(task)) => format!("verifies {task}"),
+        (Role::Verifier, _, None) => "verifies".into(),
+        (Role::Builder, activity, _) => building_of(state, name, activity),
     })
 }
 
-fn builds(state: &State, name: &AgentName, activity: Activity) -> String {
+fn building_of(state: &State, name: &AgentName, activity: Activity) -> String {
+    let is_idle = activity == Activity::Idle;
     let Some(held) = state.held_by(name) else {
-        return if activity == Activity::Dispatched {
+        let is_called = activity == Activity::Dispatched;
+        return if is_called {
             "waits for a task"
         } else {
             "is idle"
@@ -282,18 +248,16 @@ fn builds(state: &State, name: &AgentName, activity: Activity) -> String {
         .into();
     };
     let id = &held.leaf.id;
-    let is_asked = || {
-        state
-            .open_questions()
-            .any(|question| question.topic.task() == Some(id))
-    };
-    match (held.status, activity) {
-        (_, Activity::Idle) if is_asked() => format!("waits for your answer on {id}"),
-        (Status::AwaitingVerification, _) if held.awaits_commit() => {
+    let is_about = |question: &Question| question.topic.task() == Some(id);
+    match held.status {
+        _ if is_idle && state.open_questions().any(is_about) => {
+            format!("waits for your answer on {id}")
+        }
+        Status::AwaitingVerification if held.awaits_commit() => {
             format!("waits for the commit of {id}")
         }
-        (Status::AwaitingVerification, _) => format!("waits for the verdict on {id}"),
-        (_, Activity::Idle) => format!("has stopped in the middle of {id}"),
+        Status::AwaitingVerification => format!("waits for the verdict on {id}"),
+        _ if is_idle => format!("has stopped in the middle of {id}"),
         _ => format!("builds {id}"),
     }
 }
@@ -410,7 +374,8 @@ mod tests {
         first: usize,
     ) -> WatchFrame {
         let report = StatusReport::new(state, lead);
-        let mut frame = frame(state, &report, beside, later(), size, first);
+        let view = StatusView::new(state, &report, later(), size.0);
+        let mut frame = view.frame(beside, size.1, first);
         frame
             .lines
             .iter_mut()
