@@ -50,7 +50,7 @@ impl Input {
 }
 
 /// Listens for Ctrl-C; `without` says how to do without that.
-pub(crate) fn interrupt(without: &str) -> Result<Interrupt, CommandError> {
+pub(crate) fn listen_for_interrupt(without: &str) -> Result<Interrupt, CommandError> {
     Interrupt::listen().map_err(|error| {
         CommandError::failed(format!("signals can't be watched: {error}")).hint(without)
     })

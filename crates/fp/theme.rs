@@ -7,6 +7,7 @@ use std::io::{self, IsTerminal as _};
 use fp_host::platform::TERMINAL_IN_ENVIRONMENT;
 use fp_plan::text::{fitted, visible};
 use fp_run::report::standing::TaskHalt;
+use fp_run::report::status::TaskLine;
 use fp_run::run::state::Status;
 use strum::VariantArray as _;
 use unicode_width::UnicodeWidthStr as _;
@@ -49,6 +50,10 @@ impl Look {
             Status::Failed => Self::Failed,
             Status::Skipped => Self::Skipped,
         }
+    }
+
+    pub(crate) fn of_task(task: &TaskLine) -> Self {
+        Self::of(task.status, task.ready, task.halt)
     }
 
     /// The sign of a state, so that colour alone never carries the meaning.

@@ -439,7 +439,7 @@ fn states_and_findings_have_their_colours_where_the_terminal_has_any() {
         "{shown}"
     );
     assert!(
-        ready.contains("~[1m  2  ~[0m~[2mblocked  ~[0mWrite part 2\n"),
+        ready.contains("~[2m  – ~[0m~[1m2  ~[0m~[2mskipped    ~[0mWrite part 2\n"),
         "{ready}"
     );
     assert!(

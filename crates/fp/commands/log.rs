@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use fp_host::plan::OpenPlan;
 use fp_host::store::{LogLine, Portion};
 use fp_plan::plan::id::TaskId;
 use fp_plan::text::{fitted, wrapped_within};
@@ -15,7 +14,7 @@ use jiff::tz::TimeZone;
 
 use crate::context::{Context, planning_step};
 use crate::error::{CommandResult, Exit};
-use crate::input::interrupt;
+use crate::input::listen_for_interrupt;
 use crate::printer::columns;
 use crate::theme::{Look, StyledLine};
 
@@ -46,42 +45,46 @@ pub(crate) struct LogArgs {
     verbose: bool,
 }
 
-pub(crate) fn run(args: LogArgs, context: &Context) -> CommandResult {
+pub(crate) fn show_log(args: LogArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_read(args.plan.as_deref())?;
-    let mut view = LogView::new(&plan, &args, context.is_json());
+    let mut view = LogView {
+        state: plan.store.empty_state(),
+        is_json: context.is_json(),
+        concern: args.task.clone().map(TaskConcern::with),
+        verbose: args.verbose,
+        text: LogText::default(),
+    };
     let mut reader = plan.store.reader();
     let portion = reader.more()?;
     let torn = portion.torn;
-    let text = view.read(portion);
+    let text = view.text_of(portion);
     if let Some(task) = &args.task {
         view.state.expect_task(task)?;
     }
-    let mut read = context.printer.stream(&text, context.is_json());
+    let mut is_read = context.printer.stream(&text, view.is_json);
     if !args.follow {
         if torn > 0 {
-            context.printer.note(&format!(
-                "note: the last line is not whole ({torn} bytes): it is being written, or was torn off"
+            context.note(format_args!(
+                "the last line is not whole ({torn} bytes): it is being written, or was torn off"
             ));
         }
         if view.state.seq == 0 {
             let step = planning_step(&plan).into_str();
-            context.printer.note(&format!(
-                "note: nothing has happened yet; planning is at: {step}"
+            context.note(format_args!(
+                "nothing has happened yet; planning is at: {step}"
             ));
         }
         return Ok(Exit::Done);
     }
     plan.store.follow_remote();
-    let interrupt = interrupt("without --follow, the log is printed as it is now")?;
-    while read && !view.is_over() && !interrupt.within(LOOK) {
+    let interrupt = listen_for_interrupt("without --follow, the log is printed as it is now")?;
+    while is_read && !Phase::of(&view.state).is_over() && !interrupt.within(LOOK) {
         let portion = reader.more()?;
         if portion.anew {
-            context
-                .printer
-                .note("note: the log was cut back or replaced: from its beginning");
+            context.note("the log was cut back or replaced: from its beginning");
         }
-        let text = view.read(portion);
-        read = text.is_empty() || context.printer.stream(&text, context.is_json());
+        let text = view.text_of(portion);
+        is_read = text.is_empty() || context.printer.stream(&text, view.is_json);
     }
     Ok(Exit::Done)
 }
@@ -96,53 +99,40 @@ struct LogView {
 }
 
 impl LogView {
-    fn new(plan: &OpenPlan, args: &LogArgs, is_json: bool) -> Self {
-        let state = plan.store.empty_state();
-        let concern = args.task.clone().map(TaskConcern::with);
-        Self {
-            state,
-            is_json,
-            concern,
-            verbose: args.verbose,
-            text: LogText::default(),
-        }
-    }
-
-    fn is_over(&self) -> bool {
-        matches!(Phase::of(&self.state), Phase::Finished | Phase::Cancelled)
-    }
-
     /// Applies `portion` to the state and returns its text.
-    fn read(&mut self, portion: Portion) -> String {
+    fn text_of(&mut self, portion: Portion) -> String {
         if portion.anew {
             self.state = self.state.emptied();
         }
-        portion
-            .lines
-            .iter()
-            .for_each(|line| self.state.apply(&line.entry));
-        self.text.fit_tasks(&self.state);
-        portion.lines.iter().map(|line| self.shown(line)).collect()
+        let lines = &portion.lines;
+        lines.iter().for_each(|line| self.state.apply(&line.entry));
+        let ids = self.state.tasks.iter().map(|task| task.leaf.id.as_str());
+        let width = ids.map(|id| id.len().min(TASK)).max().unwrap_or(0);
+        self.text.id_width = width.max(self.text.id_width);
+        lines.iter().map(|line| self.line_text(line)).collect()
     }
 
-    fn shown(&mut self, line: &LogLine) -> String {
-        let concerned = self.concern.as_mut().map(|concern| concern.of(&line.entry));
-        let is_shown = |at: usize| concerned.as_ref().is_none_or(|all| all[at]);
-        match self.is_json {
-            true if concerned.as_ref().is_some_and(|all| !all.contains(&true)) => String::new(),
-            true => format!("{}\n", line.text),
-            false => {
-                let events = line.entry.events.iter().enumerate();
-                let shown =
-                    events.map(|(at, event)| is_shown(at) && (self.verbose || !is_minor(event)));
-                let told = tell(&line.entry).into_iter().zip(shown);
-                let told: Vec<_> = told
-                    .filter(|(_, shown)| *shown)
-                    .map(|(told, _)| told)
-                    .collect();
-                self.text.lines(line.entry.at, line.entry.seq, &told)
-            }
+    fn line_text(&mut self, line: &LogLine) -> String {
+        let entry = &line.entry;
+        let concerned = match &mut self.concern {
+            Some(concern) => concern.of(entry),
+            None => vec![true; entry.events.len()],
+        };
+        if self.is_json {
+            let is_shown = self.concern.is_none() || concerned.contains(&true);
+            return if is_shown {
+                line.text.clone() + "\n"
+            } else {
+                String::new()
+            };
         }
+        let mut told = tell(entry);
+        let mut shown = entry.events.iter().zip(concerned);
+        told.retain(|_| {
+            let event = shown.next();
+            event.is_some_and(|(event, concerned)| concerned && (self.verbose || !is_minor(event)))
+        });
+        self.text.lines(entry.at, entry.seq, &told)
     }
 }
 
@@ -151,52 +141,31 @@ impl LogView {
 pub(super) struct LogText {
     day: Option<Date>,
     /// Columns of the task ids.
-    task: usize,
+    id_width: usize,
 }
 
 impl LogText {
-    fn fit_tasks(&mut self, state: &State) {
-        let widths = state
-            .tasks
-            .iter()
-            .map(|task| task.leaf.id.as_str().len().min(TASK));
-        self.task = widths.max().unwrap_or(0).max(self.task);
-    }
-
     pub(super) fn lines(&mut self, at: Timestamp, seq: u64, told: &[ToldEvent]) -> String {
         let at = at.to_zoned(TimeZone::system());
         let mut text = String::new();
         if !told.is_empty() && self.day.replace(at.date()) != Some(at.date()) {
-            text.push_str(&format!("{}\n", at.strftime("%F (%Z)")));
+            text += &format!("{}\n", at.strftime("%F (%Z)"));
         }
         for told in told {
-            let look = told
-                .became
-                .map_or(Look::Plain, |status| Look::of(status, false, None));
+            let look = |status| Look::of(status, false, None);
+            let look = told.became.map_or(Look::Plain, look);
             let id = fitted(told.task.as_ref().map_or("", |id| id.as_str()), TASK);
-            let head = StyledLine::default()
-                .and(
-                    Look::Faint,
-                    format!("{}  {seq:>SEQ$}  ", at.strftime("%H:%M:%S")),
-                )
-                .and(Look::Strong, format!("{id:0$}  ", self.task));
+            let head = format!("{}  {seq:>SEQ$}  ", at.strftime("%H:%M:%S"));
+            let head = StyledLine::new(Look::Faint, head)
+                .and(Look::Strong, format!("{id:0$}  ", self.id_width));
             let room = columns().saturating_sub(head.width()).max(20);
-            let indent = " ".repeat(head.width());
-            for (number, line) in wrapped_within(&told.text, room, LINES).iter().enumerate() {
-                let head = if number == 0 {
-                    head.painted(usize::MAX)
-                } else {
-                    indent.clone()
-                };
-                text.push_str(&format!("{head}{}\n", look.paint(line)));
+            let below = StyledLine::new(Look::Plain, " ".repeat(head.width() + 2));
+            let mut lines = head.hanging(look, wrapped_within(&told.text, room, LINES));
+            for detail in &told.details {
+                let detail = wrapped_within(detail, room - 2, LINES);
+                lines.extend(below.clone().hanging(Look::Plain, detail));
             }
-            for detail in told
-                .details
-                .iter()
-                .flat_map(|detail| wrapped_within(detail, room - 2, LINES))
-            {
-                text.push_str(&format!("{indent}  {detail}\n"));
-            }
+            text.extend(lines.iter().map(|line| line.painted(usize::MAX) + "\n"));
         }
         text
     }

@@ -6,19 +6,18 @@ use std::time::Duration;
 use fp_host::file;
 use fp_host::plan::OpenPlan;
 use fp_host::store::Past;
-use fp_plan::plan::{Plan, parse};
+use fp_plan::plan::parse;
 use fp_run::interview::Interview;
 use fp_run::report::handoff::HandoffReport;
 use fp_run::report::requirements::RequirementLine;
 use fp_run::report::results::results_page;
 use fp_run::report::run_page::RunPage;
-use fp_run::report::standing::LeadPresence;
-use fp_run::report::status::Phase;
+use fp_run::report::standing::RunStanding;
 
 use super::show::scheduled_tree;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::input::interrupt;
+use crate::input::listen_for_interrupt;
 use crate::pages::run::{FAR, is_run_page, run_page};
 use crate::printer::{Output, format_option, json};
 use crate::source::interview_at;
@@ -51,44 +50,33 @@ pub(crate) struct ReportArgs {
     handoff: bool,
 }
 
-pub(crate) fn run(args: ReportArgs, context: &Context) -> CommandResult {
+pub(crate) fn report_run(args: ReportArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_read(args.plan.as_deref())?;
-    if args.watch {
-        return watch(&plan, args, context);
-    }
     if args.handoff {
         return write_handoff(&plan, context);
     }
-    let lead = plan.look_at_lead();
-    let past = plan.store.past()?;
-    context.notices(&past.notices);
-    let text = tree_text(&plan)?;
-    let parsed = parse(&text).0;
-    let report = report(&plan, &past, lead.presence(&past.state), &parsed);
-    let is_markdown = args
-        .out
-        .as_ref()
-        .is_some_and(|out| out.extension().is_some_and(|end| end == "md"));
-    let page = match context.output {
-        _ if args.markdown => results_page(&report),
-        Output::Text if is_markdown => results_page(&report),
-        Output::Json => json(&report)?,
-        Output::Text if args.out.is_none() => results_page(&report),
-        Output::Text | Output::Html | Output::Mermaid => run_page(&report, false),
-    };
-    let Some(out) = args.out else {
-        if context.output == Output::Html {
-            context.printer.exact(&page);
-        } else {
-            context.printer.data(&page);
+    if args.watch {
+        return keep_page(&plan, args, context);
+    }
+    let is_markdown_file = |out: &PathBuf| out.extension().is_some_and(|end| end == "md");
+    let is_text = context.output == Output::Text && args.out.as_ref().is_none_or(is_markdown_file);
+    let page = with_run_page(&plan, |past, report| {
+        context.notices(&past.notices);
+        match context.output {
+            _ if args.markdown || is_text => Ok(results_page(&report)),
+            Output::Json => json(&report),
+            Output::Text | Output::Html | Output::Mermaid => Ok(run_page(&report, false)),
         }
-        return Ok(Exit::Done);
-    };
-    let path = context.cwd.join(out);
-    write(context, &path, &page, args.force)?;
-    context
-        .printer
-        .note(&format!("note: written to {}", context.shown(&path)));
+    })?;
+    match args.out {
+        Some(out) => {
+            let path = context.cwd.join(out);
+            write_page(context, &path, &page, args.force)?;
+            context.note_written(&path);
+        }
+        None if context.output == Output::Html => context.printer.exact(&page),
+        None => context.printer.data(&page),
+    }
     Ok(Exit::Done)
 }
 
@@ -96,105 +84,85 @@ pub(crate) fn run(args: ReportArgs, context: &Context) -> CommandResult {
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Writes the page whenever something has happened.
-fn watch(plan: &OpenPlan, args: ReportArgs, context: &Context) -> CommandResult {
-    let path = args.out.map_or_else(
-        || plan.folder.file("report.html"),
-        |out| context.cwd.join(out),
-    );
-    let interrupt = interrupt("without --watch, the page is written once")?;
-    let write_page = |is_stopped: bool, force: bool| {
-        let look = plan.look_at_lead();
-        let past = plan.store.past()?;
-        let lead = look.presence(&past.state);
-        let text = tree_text(plan)?;
-        let parsed = parse(&text).0;
-        let report = report(plan, &past, lead, &parsed);
-        let is_over = matches!(report.phase, Phase::Finished | Phase::Cancelled);
-        write(
-            context,
-            &path,
-            &run_page(&report, !is_over && !is_stopped),
-            force,
-        )?;
-        Ok::<_, CommandError>((is_over, lead))
+fn keep_page(plan: &OpenPlan, args: ReportArgs, context: &Context) -> CommandResult {
+    let path = match args.out {
+        Some(out) => context.cwd.join(out),
+        None => plan.folder.file("report.html"),
+    };
+    let interrupt = listen_for_interrupt("without --watch, the page is written once")?;
+    let write = |is_stopped: bool, force: bool| {
+        with_run_page(plan, |_, report| {
+            let is_over = report.phase.is_over();
+            let page = run_page(&report, !is_over && !is_stopped);
+            write_page(context, &path, &page, force)?;
+            Ok((is_over, report.standing))
+        })
     };
     let mut reader = plan.store.reader();
     reader.more()?;
-    let (mut is_over, mut lead) = write_page(false, args.force)?;
-    context.printer.note(&format!(
-        "note: {} follows the run; open it in a browser",
-        context.shown(&path)
+    let (mut is_over, mut standing) = write(false, args.force)?;
+    let shown = context.shown(&path);
+    context.note(format_args!(
+        "{shown} follows the run; open it in a browser"
     ));
     while !is_over {
         if interrupt.within(LOOK) {
-            write_page(true, true)?;
+            write(true, true)?;
             break;
         }
         let portion = reader.more()?;
         let is_news = portion.anew || !portion.lines.is_empty();
         let look = plan.look_at_lead();
-        if is_news || look.presence(&plan.load()?.state) != lead {
-            (is_over, lead) = write_page(false, true)?;
+        let state = plan.load()?.state;
+        if is_news || RunStanding::of(&state, look.presence(&state)) != standing {
+            (is_over, standing) = write(false, true)?;
         }
     }
     Ok(Exit::Done)
 }
 
-/// The text of the tree; none where there is no tree.
-fn tree_text(plan: &OpenPlan) -> Result<String, CommandError> {
-    match plan.tree() {
-        Ok(tree) => Ok(tree.text),
-        Err(error) if error.is_missing() => Ok(String::new()),
-        Err(error) => Err(error.into()),
-    }
-}
-
-fn report<'p>(
+/// Returns what `use_page` makes of the past of `plan` and the report on it.
+fn with_run_page<T>(
     plan: &OpenPlan,
-    past: &Past,
-    lead: LeadPresence,
-    parsed: &'p Plan<'p>,
-) -> RunPage<'p> {
-    let tree = scheduled_tree(
-        parsed,
-        &past.state,
-        lead,
-        &plan.settings,
-        plan.folder.goal(),
-    );
+    use_page: impl FnOnce(&Past, RunPage<'_>) -> Result<T, CommandError>,
+) -> Result<T, CommandError> {
+    let look = plan.look_at_lead();
+    let past = plan.store.past()?;
+    let text = match plan.tree() {
+        Ok(tree) => tree.text,
+        Err(error) if error.is_missing() => String::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let (state, parsed) = (&past.state, parse(&text).0);
+    let lead = look.presence(state);
+    let tree = scheduled_tree(&parsed, state, lead, &plan.settings, plan.folder.goal());
     let interview = interview_of(plan);
-    RunPage {
-        requirements: RequirementLine::all(&interview, parsed, &past.state),
-        interview_decisions: interview
-            .decisions
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
-        ..RunPage::new(&past.state, &past.entries, lead, plan.goal(), tree)
-    }
+    let decisions = interview.decisions.iter().map(ToString::to_string);
+    let page = RunPage {
+        requirements: RequirementLine::all(&interview, &parsed, state),
+        interview_decisions: decisions.collect(),
+        ..RunPage::new(state, &past.entries, lead, plan.goal(), tree)
+    };
+    use_page(&past, page)
 }
 
 /// The interview, as far as it can be read.
 pub(super) fn interview_of(plan: &OpenPlan) -> Interview {
-    interview_at(&plan.folder.file("interview.json"))
-        .ok()
-        .flatten()
-        .unwrap_or_default()
+    let interview = interview_at(&plan.folder.file("interview.json"));
+    interview.ok().flatten().unwrap_or_default()
 }
 
 /// Writes the page, unless that would replace a file that `fp report` didn't write.
-fn write(context: &Context, path: &Path, page: &str, force: bool) -> Result<(), CommandError> {
+fn write_page(context: &Context, path: &Path, page: &str, force: bool) -> Result<(), CommandError> {
     if !force && file::write_if_absent(path, page.as_bytes())? {
         return Ok(());
     }
     if force || is_run_page(&file::beginning(path, FAR)?) {
         return Ok(file::atomic_write(path, page.as_bytes())?);
     }
-    Err(CommandError::refused(format!(
-        "{} is there already, and no page of fp report",
-        context.shown(path)
-    ))
-    .hint("name another file, or add --force to replace it"))
+    let shown = context.shown(path);
+    let message = format!("{shown} is there already, and no page of fp report");
+    Err(CommandError::refused(message).hint("name another file, or add --force to replace it"))
 }
 
 /// Files of a plan that are worth reading.
@@ -214,30 +182,24 @@ fn write_handoff(plan: &OpenPlan, context: &Context) -> CommandResult {
     let past = plan.store.past()?;
     context.notices(&past.notices);
     let interview = interview_at(&plan.folder.file("interview.json")).unwrap_or_else(|error| {
-        context.printer.note(&format!(
-            "note: what the interview found is left out: {}",
-            error.message
-        ));
+        let why = error.message;
+        context.note(format_args!("what the interview found is left out: {why}"));
         None
     });
-    let read = WORTH_READING
-        .iter()
-        .filter(|name| plan.folder.file(name).exists());
-    let read = read.map(|name| (*name).to_owned()).collect();
+    let mut read = WORTH_READING.to_vec();
+    read.retain(|name| plan.folder.file(name).exists());
     let report = HandoffReport::new(
         &past.state,
         &past.entries,
         lead.presence(&past.state),
         plan.goal(),
         interview.as_ref(),
-        read,
+        read.into_iter().map(str::to_owned).collect(),
     );
     let text = report.to_markdown();
     let path = plan.folder.file("handoff.md");
     file::atomic_write(&path, text.as_bytes())?;
     context.report(&report, &text)?;
-    context
-        .printer
-        .note(&format!("note: written to {}", context.shown(&path)));
+    context.note_written(&path);
     Ok(Exit::Done)
 }

@@ -15,7 +15,7 @@ use fp_run::run::State;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult, Exit};
+use crate::error::{CommandResult, Exit};
 use crate::pages::{mermaid, plan};
 use crate::printer::{Output, WIDTH, format_option, json};
 use crate::source::PlanSource;
@@ -35,22 +35,17 @@ pub(crate) struct ShowTreeArgs {
     out: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: ShowTreeArgs, context: &Context) -> CommandResult {
+pub(crate) fn show_tree(args: ShowTreeArgs, context: &Context) -> CommandResult {
     let source = PlanSource::open_to_read(context, args.plan.as_deref())?;
-    let settings = source
-        .plan
-        .as_ref()
-        .map_or_else(|| context.settings(), |plan| Ok(&plan.settings))?;
+    let plan = source.plan.as_ref();
+    let settings = plan.map_or_else(|| context.settings(), |plan| Ok(&plan.settings))?;
     let text = source.text()?;
-    let (parsed, problems) = parse(&text);
-    let mut report = TreeReport::new(
-        &parsed,
-        source.plan.as_ref().and_then(|plan| plan.folder.goal()),
-    );
+    let (tree, problems) = parse(&text);
+    let mut report = TreeReport::new(&tree, plan.and_then(|plan| plan.folder.goal()));
     let mut at_once = settings.max_parallel_tasks;
-    if let Some(plan) = &source.plan {
+    if let Some(plan) = plan {
         let (state, lead) = context.seen(plan)?;
-        report = report.with_run(&parsed, &state, lead);
+        report = report.with_run(&tree, &state, lead);
         report.critique = CritiqueLine::new(&state, &text);
         at_once = state.run.as_ref().map_or(at_once, |run| run.terms.builders);
     }
@@ -59,43 +54,27 @@ pub(crate) fn run(args: ShowTreeArgs, context: &Context) -> CommandResult {
             max_complexity: settings.max_complexity,
             ..RuleFacts::default()
         };
+        let builders = builders_shown(at_once, context.output);
         report = report
-            .with_schedules(
-                &parsed,
-                &schedule_options(settings),
-                &builders(at_once, context.output),
-            )
-            .with_problems(&check(&parsed, &problems, &facts), &Lines::new(&text));
+            .with_schedules(&tree, &schedule_options(settings), &builders)
+            .with_problems(&check(&tree, &problems, &facts), &Lines::new(&text));
     }
-    let shown = rendered(context, &source, &report, at_once)?;
-    let Some(path) = args.out else {
-        match context.output {
-            Output::Mermaid | Output::Html => context.printer.exact(&shown),
-            Output::Text => context.printer.styled(&shown),
-            Output::Json => context.printer.data(&shown),
-        }
-        return Ok(Exit::Done);
+    let shown = match context.output {
+        Output::Mermaid => flowchart_of(context, &report),
+        Output::Html => plan::plan_page(&report, &source.name, at_once),
+        Output::Json => json(&report)?,
+        Output::Text => tree_text(&report),
     };
-    let path = context.cwd.join(path);
-    file::atomic_write(&path, theme::without_colours(&shown).as_bytes())?;
-    context
-        .printer
-        .note(&format!("note: written to {}", context.shown(&path)));
+    match (args.out, context.output) {
+        (Some(out), _) => {
+            let path = context.cwd.join(out);
+            file::atomic_write(&path, theme::without_colours(&shown).as_bytes())?;
+            context.note_written(&path);
+        }
+        (None, Output::Mermaid | Output::Html) => context.printer.exact(&shown),
+        (None, Output::Text | Output::Json) => context.printer.styled(&shown),
+    }
     Ok(Exit::Done)
-}
-
-fn rendered(
-    context: &Context,
-    source: &PlanSource,
-    report: &TreeReport<'_>,
-    at_once: u32,
-) -> Result<String, CommandError> {
-    Ok(match context.output {
-        Output::Mermaid => drawn(context, report),
-        Output::Html => plan::plan_page(report, &source.name, at_once),
-        Output::Json => json(report)?,
-        Output::Text => tree_text(report),
-    })
 }
 
 /// The flowchart of a plan's `tree`; prints a note if Mermaid may refuse it.
@@ -107,10 +86,10 @@ pub(crate) fn chart(
     settings: &Settings,
     goal: Option<String>,
 ) -> String {
-    drawn(context, &scheduled_tree(tree, state, lead, settings, goal))
+    flowchart_of(context, &scheduled_tree(tree, state, lead, settings, goal))
 }
 
-fn drawn(context: &Context, report: &TreeReport<'_>) -> String {
+fn flowchart_of(context: &Context, report: &TreeReport<'_>) -> String {
     let chart = mermaid::flowchart(report);
     context.notices(mermaid::limit(report, &chart).as_slice());
     chart
@@ -124,10 +103,8 @@ pub(super) fn scheduled_tree<'p>(
     settings: &Settings,
     goal: Option<String>,
 ) -> TreeReport<'p> {
-    let at_once = state
-        .run
-        .as_ref()
-        .map_or(settings.max_parallel_tasks, |run| run.terms.builders);
+    let run = state.run.as_ref();
+    let at_once = run.map_or(settings.max_parallel_tasks, |run| run.terms.builders);
     let report = TreeReport::new(tree, goal).with_run(tree, state, lead);
     report.with_schedules(tree, &schedule_options(settings), &[at_once])
 }
@@ -141,7 +118,7 @@ fn schedule_options(settings: &Settings) -> ScheduleOptions {
 }
 
 /// The numbers of builders whose waves are shown: the configured one, and on the page some for comparison.
-fn builders(at_once: u32, output: Output) -> Vec<u32> {
+fn builders_shown(at_once: u32, output: Output) -> Vec<u32> {
     let mut builders = vec![at_once];
     if output == Output::Html {
         builders.extend(BUILDERS);
@@ -165,54 +142,38 @@ fn tree_text(report: &TreeReport<'_>) -> String {
         let last = children.next().map(|child| (*child, "└─ ", "   "));
         let others = children.map(|child| (*child, "├─ ", "│  "));
         for (child, own, under) in last.into_iter().chain(others) {
-            open.push((child, limited(&below, own), limited(&below, under)));
+            open.push((child, with_branch(&below, own), with_branch(&below, under)));
         }
     }
     if let Some(critique) = &report.critique {
-        text.push_str(&format!("\n{critique}\n"));
+        text += &format!("\n{critique}\n");
     }
     text
 }
 
-fn limited(below: &str, part: &str) -> String {
-    if below.width() < BRANCHES {
-        format!("{below}{part}")
-    } else {
-        below.to_owned()
-    }
+/// `below` with another branch, unless it is as wide as branches get.
+fn with_branch(below: &str, part: &str) -> String {
+    let part = if below.width() < BRANCHES { part } else { "" };
+    format!("{below}{part}")
 }
 
 fn tree_line(task: &TaskRow, branch: &str) -> String {
-    let facts = complexity_and_state(task);
-    let facts = if facts.is_empty() {
-        facts
-    } else {
-        format!(" ({facts})")
+    let mut facts = complexity_and_state(task);
+    if !facts.is_empty() {
+        facts = format!(" ({facts})");
+    }
+    let after = task.dependencies.iter().chain(&task.preceded_by);
+    let after: Vec<&str> = after.map(String::as_str).collect();
+    let after = match after.is_empty() {
+        true => String::new(),
+        false => fitted(&format!("  after {}", after.join(", ")), WIDTH / 3),
     };
-    let after: Vec<&str> = task
-        .dependencies
-        .iter()
-        .chain(&task.preceded_by)
-        .map(String::as_str)
-        .collect();
-    let after = if after.is_empty() {
-        String::new()
-    } else {
-        format!("  after {}", after.join(", "))
-    };
-    let after = fitted(&after, WIDTH / 3);
-    let look = task
-        .state
-        .as_ref()
-        .map_or(Look::Plain, |run| Look::of(run.status, run.ready, run.halt));
-    let head = StyledLine::default()
-        .and(Look::Plain, branch)
-        .and(Look::Strong, format!("{}  ", task.id));
-    let room = WIDTH
-        .saturating_sub(head.width() + facts.width() + after.width())
-        .max(12);
+    let look = task.state.as_ref().map_or(Look::Plain, Look::of_task);
+    let head = StyledLine::new(Look::Plain, branch).and(Look::Strong, format!("{}  ", task.id));
+    let used = head.width() + facts.width() + after.width();
+    let title = fitted(&task.title, WIDTH.saturating_sub(used).max(12));
     let line = head
-        .and(Look::Plain, fitted(&task.title, room))
+        .and(Look::Plain, title)
         .and(look, facts)
         .and(Look::Faint, after);
     line.painted(usize::MAX) + "\n"
@@ -222,9 +183,6 @@ fn tree_line(task: &TaskRow, branch: &str) -> String {
 pub(crate) fn complexity_and_state(task: &TaskRow) -> String {
     let complexity = task.complexity.map(|complexity| complexity.to_string());
     let state = task.state.as_ref().map(|run| run.state_word().to_owned());
-    complexity
-        .into_iter()
-        .chain(state)
-        .collect::<Vec<_>>()
-        .join(", ")
+    let facts: Vec<String> = complexity.into_iter().chain(state).collect();
+    facts.join(", ")
 }

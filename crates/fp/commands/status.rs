@@ -347,7 +347,7 @@ impl<'s> StatusView<'s> {
     fn tasks_like(&self, looks: &[Look]) -> Vec<&'s TaskLine> {
         let tasks = self.report.tasks.iter();
         tasks
-            .filter(|task| looks.contains(&look_of(task)))
+            .filter(|task| looks.contains(&Look::of_task(task)))
             .collect()
     }
 
@@ -384,7 +384,7 @@ impl<'s> StatusView<'s> {
                 };
                 let columns = self.columns.saturating_sub(more.width());
                 let mut of_task = self
-                    .task_lines(task, look_of(task).sign(), columns)
+                    .task_lines(task, Look::of_task(task).sign(), columns)
                     .into_iter();
                 lines.extend(of_task.next().map(|line| line.and(Look::Strong, more)));
                 lines.extend(of_task.take(rows - 1));
@@ -394,12 +394,12 @@ impl<'s> StatusView<'s> {
     }
 
     fn lines_of(&self, task: &TaskLine) -> Vec<StyledLine> {
-        self.task_lines(task, look_of(task).sign(), self.columns)
+        self.task_lines(task, Look::of_task(task).sign(), self.columns)
     }
 
     /// A task on a line of `columns` columns behind its `sign`, with its dependencies and additions below.
     fn task_lines(&self, task: &TaskLine, sign: &str, columns: usize) -> Vec<StyledLine> {
-        let look = look_of(task);
+        let look = Look::of_task(task);
         let blank = if sign.is_empty() { "" } else { " " };
         let head = StyledLine::new(look, format!("  {sign}{blank}"))
             .and(
@@ -473,10 +473,6 @@ fn lines_within(text: &str, columns: usize, most: usize) -> Vec<String> {
         lines.last_mut().into_iter().for_each(|last| last.push('…'));
     }
     lines
-}
-
-fn look_of(task: &TaskLine) -> Look {
-    Look::of(task.status, task.ready, task.halt)
 }
 
 /// The text in brackets after a task's title.

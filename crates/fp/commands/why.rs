@@ -35,7 +35,7 @@ pub(crate) struct WhyArgs {
     evidence: bool,
 }
 
-pub(crate) fn run(args: WhyArgs, context: &Context) -> CommandResult {
+pub(crate) fn explain_task(args: WhyArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_read(args.plan.as_deref())?;
     if args.evidence {
         return show_evidence(&plan, &args.task, context);
@@ -48,76 +48,55 @@ pub(crate) fn run(args: WhyArgs, context: &Context) -> CommandResult {
         Some(_) => context.tree(&plan)?.edited(state),
         None => Default::default(),
     };
-    let report = WhyReport::new(
-        state,
-        &past.entries,
-        &edited,
-        lead.presence(state),
-        &args.task,
-    )?;
+    let lead = lead.presence(state);
+    let report = WhyReport::new(state, &past.entries, &edited, lead, &args.task)?;
     context.styled_report(&report, &why_text(&report))
 }
 
 fn why_text(report: &WhyReport) -> String {
     let (plan, task) = (&report.plan_id, &report.task);
-    let head = StyledLine::default()
-        .and(Look::Plain, "Task ")
-        .and(Look::Strong, format!("{task}: "));
-    let mut text = head.and(Look::Plain, &report.title).painted(columns()) + "\n";
-    text.push_str("\nState:\n");
-    report
-        .chain
-        .iter()
-        .for_each(|link| text.push_str(&link_lines(link)));
+    let head = StyledLine::new(Look::Plain, "Task ")
+        .and(Look::Strong, format!("{task}: "))
+        .and(Look::Plain, &report.title);
+    let mut text = head.painted(columns()) + "\n\nState:\n";
+    text.extend(report.chain.iter().map(link_text));
     if report.more > 0 {
-        text.push_str(&format!(
-            "  (and {} more: fp status {plan} --ready)\n",
-            report.more
-        ));
+        text += &format!("  (and {} more: fp status {plan} --ready)\n", report.more);
     }
     if !report.events.is_empty() {
-        text.push_str("\nHistory:\n");
+        text += "\nHistory:\n";
     }
     if report.earlier > 0 {
-        text.push_str(&format!(
+        text += &format!(
             "({} earlier: fp log {plan} --task {task})\n",
             report.earlier
-        ));
+        );
     }
     let mut log = LogText::default();
     for event in &report.events {
-        text.push_str(&log.lines(event.at, event.seq, std::slice::from_ref(&event.told)));
+        text += &log.lines(event.at, event.seq, std::slice::from_ref(&event.told));
     }
-    text.push_str("\nWhat unblocks it:\n");
+    text += "\nWhat unblocks it:\n";
     for step in &report.next {
-        let (command, why) = (
-            Look::Hint.paint(&visible_line(&step.command)),
-            visible_line(&step.why),
-        );
-        text.push_str(&format!("  {command}\n      {why}\n"));
+        let command = Look::Hint.paint(&visible_line(&step.command));
+        text += &format!("  {command}\n      {}\n", visible_line(&step.why));
     }
     if report.next.is_empty() {
-        text.push_str("  nothing: it is done\n");
+        text += "  nothing: it is done\n";
     }
     text
 }
 
-fn link_lines(link: &WhyLink) -> String {
+fn link_text(link: &WhyLink) -> String {
     let indent = "  ".repeat(link.depth.min(DEEPEST) + 1);
+    let look = Look::of(link.status, link.ready, link.halt);
     let state = state_word(link.status, link.ready, link.halt);
-    let head = StyledLine::default()
-        .and(Look::Strong, format!("{indent}{}  ", link.id))
-        .and(
-            Look::of(link.status, link.ready, link.halt),
-            format!("{state}  "),
-        );
+    let head = StyledLine::new(Look::Strong, format!("{indent}{}  ", link.id))
+        .and(look, format!("{state}  "));
     let room = columns().saturating_sub(head.width()).max(20);
-    let lines = wrapped_within(&format!("{}: {}", link.title, link.reason), room, REASON);
-    let (below, head) = (" ".repeat(head.width()), head.painted(usize::MAX));
-    let line = |(number, line): (usize, &String)| {
-        format!("{}{line}\n", if number == 0 { &head } else { &below })
-    };
-    lines.iter().enumerate().map(line).collect()
+    let why = wrapped_within(&format!("{}: {}", link.title, link.reason), room, REASON);
+    let lines = head.hanging(Look::Plain, why).into_iter();
+    lines.map(|line| line.painted(usize::MAX) + "\n").collect()
 }
 
 /// Prints what the last verdict on task `id` rests on.
@@ -128,34 +107,29 @@ fn show_evidence(plan: &OpenPlan, id: &TaskId, context: &Context) -> CommandResu
     }
     let task = state.expect_task(id)?;
     if let Some(text) = evidence::read(plan, id)? {
-        context.notices(disagreement(&text, task).as_slice());
-        return context.report(
-            &json!({ "task": id, "file": evidence::evidence_file(id), "text": text }),
-            &text,
-        );
+        context.notices(disagreement_of(&text, task).as_slice());
+        let json = json!({ "task": id, "file": evidence::evidence_file(id), "text": text });
+        return context.report(&json, &text);
     }
-    let (why, hint) = if task.imported {
-        (
+    let plan = plan.id();
+    let (why, hint) = match task.imported {
+        true => (
             "it was done before the plan was imported".to_owned(),
-            format!(
-                "`fp retry {} {id}` has it done again, and verified",
-                plan.id()
-            ),
-        )
-    } else {
-        (
+            format!("`fp retry {plan} {id}` has it done again, and verified"),
+        ),
+        false => (
             format!(
                 "it is {}, and no verdict has been recorded",
                 task.status.into_str()
             ),
-            format!("`fp status {}` shows where each task is", plan.id()),
-        )
+            format!("`fp status {plan}` shows where each task is"),
+        ),
     };
     Err(CommandError::refused(format!("task {id} has no evidence: {why}")).hint(hint))
 }
 
 /// The contradiction between the file and the log, if any; only the log counts.
-fn disagreement(text: &str, task: &TaskState) -> Option<String> {
+fn disagreement_of(text: &str, task: &TaskState) -> Option<String> {
     let told = match &task.verdict {
         None if task.imported => "the verdict was given before the plan was imported",
         None => "the file is older than the last attempt at the task",

@@ -13,7 +13,7 @@ use super::super::status::{Beside, RunWatch};
 use super::crew::Crew;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::input::interrupt;
+use crate::input::listen_for_interrupt;
 use crate::printer::Printer;
 
 /// The user's wish, by a key.
@@ -93,7 +93,7 @@ impl LeadView {
         if let Some(screen) = has_screen.then(Screen::open).and_then(Result::ok) {
             return Ok(Self::of(ViewKind::Screen { watch, screen }));
         }
-        let interrupt = interrupt("with --ask, `fp run` does without them")?;
+        let interrupt = listen_for_interrupt("with --ask, `fp run` does without them")?;
         Ok(Self::of(ViewKind::Lines {
             watch,
             text: LogText::default(),
