@@ -131,7 +131,7 @@ impl Command {
             Self::New(args) => commands::new::run(args, context),
             Self::Import(args) => import::run(args, context),
             Self::Interview(args) => commands::interview::run(args, context),
-            Self::Validate(args) => commands::validate::run(args, context),
+            Self::Validate(args) => commands::validate::validate_tree(args, context),
             Self::Critique(args) => commands::critique::run(args, context),
             Self::Show(args) => commands::show::show_tree(args, context),
             Self::Signals(args) => signals::run(args, context),
@@ -171,7 +171,7 @@ impl Command {
             Self::Hook(args) => commands::hook::run(args, context),
             Self::Install(args) => install::run(args, context),
             Self::Demo(args) => commands::demo::run(args, context),
-            Self::Help(args) => commands::help::run(args, context),
+            Self::Help(args) => commands::help::show_help(args, context),
         }
     }
 }
@@ -198,11 +198,9 @@ impl Cli {
         let command = match (arguments.next(), arguments.next()) {
             (None, _) if first == "statusline" => Command::Statusline,
             (Some(event), None) if first == "hook" => {
-                let event = event
-                    .into_string()
-                    .ok()
-                    .filter(|event| !event.starts_with('-'))?;
-                Command::Hook(hook::HookArgs::new(event))
+                let event = event.into_string().ok();
+                let event = event.filter(|event| !event.starts_with('-'))?;
+                Command::Hook(hook::HookArgs { event })
             }
             _ => return None,
         };
@@ -228,33 +226,23 @@ impl Cli {
 /// Parses the command line, runs the command, prints its error.
 pub(crate) fn main() -> Exit {
     // To the client, the exit status for bad usage means that the hook blocks.
-    let is_hook = std::env::args_os()
-        .nth(1)
-        .is_some_and(|first| first == "hook");
-    let cli = match Cli::of_client()
-        .or_else(Cli::of_help)
-        .map_or_else(Cli::of_process, Ok)
-    {
-        Ok(cli) => cli,
-        Err(message) if is_hook && message.use_stderr() => {
-            Printer::default().note(&hook::complaint("fp hook", &message.to_string()));
-            return Exit::Done;
-        }
-        Err(message) => {
-            if let Some(error) = unknown_command(&message).or_else(|| gone_flag(&message)) {
-                Printer::default().error(&error);
-                return error.exit;
+    let first = std::env::args_os().nth(1);
+    let is_hook = first.is_some_and(|first| first == "hook");
+    let quick = Cli::of_client().or_else(Cli::of_help);
+    let ended = match quick.map_or_else(Cli::of_process, Ok) {
+        Ok(cli) => run_again(cli),
+        Err(message) if is_hook && message.use_stderr() => Err(CommandError::failed(message)),
+        Err(message) => match unknown_command(&message).or_else(|| gone_flag(&message)) {
+            Some(error) => Err(error),
+            None => {
+                // Fails if the reader is gone, and then nobody would see an error.
+                drop(message.print());
+                let is_error = message.use_stderr();
+                return if is_error { Exit::Failed } else { Exit::Done };
             }
-            // Fails if the reader is gone, and then nobody would see an error.
-            drop(message.print());
-            return if message.use_stderr() {
-                Exit::Failed
-            } else {
-                Exit::Done
-            };
-        }
+        },
     };
-    match run(cli) {
+    match ended {
         Ok(exit) => exit,
         Err(error) if is_hook => {
             Printer::default().note(&hook::complaint("fp hook", &error.message));
@@ -267,41 +255,35 @@ pub(crate) fn main() -> Exit {
     }
 }
 
-fn run(cli: Cli) -> CommandResult {
+/// Runs a command, and again where another machine was faster.
+fn run_again(cli: Cli) -> CommandResult {
     refuse_agent()?;
     if let Some(folder) = &cli.folder {
         std::env::set_current_dir(folder).map_err(|error| {
-            CommandError::failed(format!(
-                "can't change to {}: {}",
-                folder.display(),
-                file::reason_of(&error)
-            ))
-            .hint("name a folder that exists after `-C`")
+            let (folder, why) = (folder.display(), file::reason_of(&error));
+            CommandError::failed(format!("can't change to {folder}: {why}"))
+                .hint("name a folder that exists after `-C`")
         })?;
     }
     let mut begun = Instant::now();
-    let mut ended = carry_out(cli);
+    let mut ended = run_once(cli);
     for tries in 1..=fleet::TRIES {
-        if !ended
-            .as_ref()
-            .is_err_and(|error| error.exit == Exit::Overtaken)
-        {
+        if !matches!(&ended, Err(error) if error.exit == Exit::Overtaken) {
             break;
         }
         fleet::pause(tries, begun.elapsed());
         // Nothing of it has happened: it decides anew, on what the faster machine did.
         let Ok(again) = Cli::of_process() else { break };
         begun = Instant::now();
-        ended = carry_out(again);
+        ended = run_once(again);
     }
     ended
 }
 
-fn carry_out(cli: Cli) -> CommandResult {
-    let output = if cli.json {
-        Output::Json
-    } else {
-        cli.format.unwrap_or_default()
+fn run_once(cli: Cli) -> CommandResult {
+    let output = match cli.json {
+        true => Output::Json,
+        false => cli.format.unwrap_or_default(),
     };
     let mut context = Context::new(output)?;
     context.printer.is_silent = cli.quiet;
@@ -317,34 +299,31 @@ fn carry_out(cli: Cli) -> CommandResult {
 
 /// The error for an unknown command, with the likeliest known one.
 fn unknown_command(message: &clap::Error) -> Option<CommandError> {
-    if message.kind() != ErrorKind::InvalidSubcommand {
-        return None;
-    }
-    let Some(ContextValue::String(word)) = message.get(ContextKind::InvalidSubcommand) else {
+    let unknown = message.get(ContextKind::InvalidSubcommand);
+    let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
+        (message.kind(), unknown)
+    else {
         return None;
     };
     let tree = Cli::command();
     let group = std::env::args().find(|argument| tree.find_subcommand(argument).is_some());
-    let word = &group
-        .as_ref()
-        .map_or_else(|| word.clone(), |group| format!("{group} {word}"));
-    let known = MEANT
-        .iter()
-        .find(|(words, _)| words.contains(&word.as_str()));
-    if group.is_some() && known.is_none() {
+    let word = match &group {
+        Some(group) => &format!("{group} {word}"),
+        None => word,
+    };
+    let hint = match (meant_by(word), group) {
+        (Some(hint), _) => hint.to_owned(),
         // The command has commands of its own, and clap names them.
-        return None;
-    }
-    let hint = known.map(|(_, hint)| (*hint).to_owned()).or_else(|| {
-        let names = tree.get_subcommands().map(clap::Command::get_name);
-        let typed = names.filter(|name| !OF_CLIENT.contains(name));
-        let name = closest_name(word, typed.map(str::to_owned))?;
-        Some(format!("did you mean `fp {name}`?"))
-    });
-    Some(
-        CommandError::failed(format!("there is no command {word:?}"))
-            .hint(hint.unwrap_or_else(|| "`fp help` lists them all".into())),
-    )
+        (None, Some(_)) => return None,
+        (None, None) => {
+            let shown = tree.get_subcommands().filter(|one| !one.is_hide_set());
+            match closest_name(word, shown.map(|one| one.get_name().to_owned())) {
+                Some(name) => format!("did you mean `fp {name}`?"),
+                None => "`fp help` lists them all".into(),
+            }
+        }
+    };
+    Some(CommandError::failed(format!("there is no command {word:?}")).hint(hint))
 }
 
 /// The error for a flag that an earlier version had.
@@ -352,119 +331,60 @@ fn gone_flag(message: &clap::Error) -> Option<CommandError> {
     let Some(ContextValue::String(flag)) = message.get(ContextKind::InvalidArg) else {
         return None;
     };
-    let is_typed = |command: &str| std::env::args().any(|word| word == command);
-    let (command, _, instead) = GONE
-        .iter()
-        .find(|(command, gone, _)| gone == flag && is_typed(command))?;
-    Some(CommandError::failed(format!("`fp {command}` has no {flag} any more")).hint(*instead))
+    let replaced = |word: String| Some((replacement_of(&word, flag)?, word));
+    let (instead, command) = std::env::args().find_map(replaced)?;
+    Some(CommandError::failed(format!("`fp {command}` has no {flag} any more")).hint(instead))
 }
 
-/// Flags of earlier versions, by command, and what to do without them.
-const GONE: [(&str, &str, &str); 10] = [
-    (
-        "clarify",
-        "--check",
-        "submit the task: where only a command fails it, the user is asked about that command",
-    ),
-    (
-        "commit",
-        "--explain",
-        "without --message it says how a message is written here",
-    ),
-    (
-        "commit",
-        "--dry-run",
-        "without --message it shows the files and commits nothing",
-    ),
-    (
-        "fmt",
-        "--diff",
-        "`fp validate --fmt --check` says whether anything would change",
-    ),
-    ("new", "--intent", "--mode says how much planning"),
-    (
-        "note",
-        "--spec",
-        "`fp note PLAN promote NUMBER` adds to the spec `learnt`",
-    ),
-    (
-        "specs",
-        "--strict",
-        "`fp specs list --format json` has the faults",
-    ),
-    (
-        "note",
-        "--to",
-        "every later builder gets a note: `fp note PLAN add 'WARN: TEXT'`",
-    ),
-    (
-        "rollback",
-        "--dry-run",
-        "`fp why PLAN TASK --evidence` names the commit that would be undone",
-    ),
-    (
-        "verdict",
-        "--file",
-        "give each judgement by itself: --pass 'N: EVIDENCE' or --fail 'N: REASON'",
-    ),
-];
+/// What to do without a flag of an earlier version.
+fn replacement_of(command: &str, flag: &str) -> Option<&'static str> {
+    Some(match (command, flag) {
+        ("clarify", "--check") => {
+            "submit the task: where only a command fails it, the user is asked about that command"
+        }
+        ("commit", "--explain") => "without --message it says how a message is written here",
+        ("commit", "--dry-run") => "without --message it shows the files and commits nothing",
+        ("fmt", "--diff") => "`fp validate --fmt --check` says whether anything would change",
+        ("new", "--intent") => "--mode says how much planning",
+        ("note", "--spec") => "`fp note PLAN promote NUMBER` adds to the spec `learnt`",
+        ("note", "--to") => "every later builder gets a note: `fp note PLAN add 'WARN: TEXT'`",
+        ("rollback", "--dry-run") => {
+            "`fp why PLAN TASK --evidence` names the commit that would be undone"
+        }
+        ("specs", "--strict") => "`fp specs list --format json` has the faults",
+        ("verdict", "--file") => {
+            "give each judgement by itself: --pass 'N: EVIDENCE' or --fail 'N: REASON'"
+        }
+        _ => return None,
+    })
+}
 
-/// What the client runs, and nobody types.
-const OF_CLIENT: [&str; 2] = ["hook", "statusline"];
-
-/// Words that people try, and what does it.
-const MEANT: &[(&[&str], &str)] = &[
-    (
-        &["init", "create", "goal"],
-        "`fp new GOAL` makes a plan; in Claude Code, `/fp:plan GOAL` does all of it",
-    ),
-    (
-        &["ls", "list"],
-        "`fp plans` lists the plans, `fp status` the tasks of one",
-    ),
-    (
-        &["watch", "top", "monitor"],
-        "`fp status --watch` follows a run",
-    ),
-    (
-        &["implement", "build", "execute", "go"],
-        "in Claude Code: `/fp:implement`; without it: `fp run`",
-    ),
-    (
-        &["resume", "continue"],
-        "`fp run` goes on with a run; in Claude Code, `/fp:implement`",
-    ),
-    (&["version"], "`fp --version`"),
-    (
-        &["open", "view", "page"],
-        "`fp show --format html --out plan.html` writes a page",
-    ),
-    (&["stop", "abort", "kill"], "`fp cancel` ends the run"),
-    (
-        &["undo", "revert"],
-        "`fp retry PLAN TASK --undo` undoes a task that is done",
-    ),
-    (
-        &["fail"],
-        "`fp cancel PLAN TASK --reason TEXT` gives a task up",
-    ),
-    (
-        &["bundle"],
-        "`fp install --bundle DIR` writes the plugin to a folder",
-    ),
-    (
-        &["ci"],
-        "docs/machines.md has a workflow of GitHub whose runners join a shared plan",
-    ),
-    (
-        &["debt"],
-        "`fp note PLAN add 'DEBT: TEXT'` notes work for later, and `fp new` lists it",
-    ),
-    (
-        &["task move", "task split"],
-        "edit tasks.md; `fp validate PLAN` checks it, `fp approve PLAN` lets it run",
-    ),
-];
+/// What does what people mean who try `word` as a command.
+pub(crate) fn meant_by(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "init" | "create" | "goal" => {
+            "`fp new GOAL` makes a plan; in Claude Code, `/fp:plan GOAL` does all of it"
+        }
+        "ls" | "list" => "`fp plans` lists the plans, `fp status` the tasks of one",
+        "watch" | "top" | "monitor" => "`fp status --watch` follows a run",
+        "implement" | "build" | "execute" | "go" => {
+            "in Claude Code: `/fp:implement`; without it: `fp run`"
+        }
+        "resume" | "continue" => "`fp run` goes on with a run; in Claude Code, `/fp:implement`",
+        "version" => "`fp --version`",
+        "open" | "view" | "page" => "`fp show --format html --out plan.html` writes a page",
+        "stop" | "abort" | "kill" => "`fp cancel` ends the run",
+        "undo" | "revert" => "`fp retry PLAN TASK --undo` undoes a task that is done",
+        "fail" => "`fp cancel PLAN TASK --reason TEXT` gives a task up",
+        "bundle" => "`fp install --bundle DIR` writes the plugin to a folder",
+        "ci" => "docs/machines.md has a workflow of GitHub whose runners join a shared plan",
+        "debt" => "`fp note PLAN add 'DEBT: TEXT'` notes work for later, and `fp new` lists it",
+        "task move" | "task split" => {
+            "edit tasks.md; `fp validate PLAN` checks it, `fp approve PLAN` lets it run"
+        }
+        _ => return None,
+    })
+}
 
 /// Refuses a command that is not for the agent in whose process this runs, if it runs in one.
 fn refuse_agent() -> Result<(), CommandError> {

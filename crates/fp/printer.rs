@@ -40,7 +40,7 @@ pub(crate) fn format_option(names: &'static [&'static str]) -> clap::Arg {
 }
 
 /// Version of the JSON that commands print.
-pub(crate) const SCHEMA_VERSION: u32 = 1;
+const SCHEMA_VERSION: u32 = 1;
 
 /// Columns of a terminal for which text is laid out where there is none.
 pub(crate) const WIDTH: usize = 80;
@@ -101,13 +101,6 @@ impl Printer {
             false => anstream::stdout().write_all(theme::shown_text(text).as_bytes()),
         };
         written.and_then(|()| out.flush()).is_ok()
-    }
-
-    /// Prints `value` as indented JSON, its fields in their own order.
-    pub(crate) fn document(&self, value: &impl Serialize) -> Result<(), CommandError> {
-        let text = serde_json::to_string_pretty(value).map_err(CommandError::failed)?;
-        ignore_closed(io::stdout().write_all((text + "\n").as_bytes()));
-        Ok(())
     }
 
     /// Prints `value` as [`json`].

@@ -138,7 +138,7 @@ fn an_archived_plan_is_put_away_whole() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (cancelled)
-    ▰▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 failed, 1 waiting, 1 skipped
+    ▰▰▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 failed, 1 waiting, 1 skipped
 
     Needs you:
       ? Task 2 failed for good: Criterion 1 (`b.txt` has a line about 2): not seen. The verifier says: "not yet". How should it continue?

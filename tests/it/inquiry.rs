@@ -238,7 +238,7 @@ fn a_granted_file_is_the_task_s_and_every_report_says_so() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▰▰▰▰▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 3 tasks done, 2 ready
+    ▰▰▰▱▱▱▱▱▱▱ 1 of 3 tasks done, 2 ready
 
       ● 2  ready      Write part 2
       ● 3  ready      Write part 3

@@ -22,6 +22,11 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// The end of a command that has found something, or nothing.
+    pub fn with_findings(found: bool) -> Self {
+        if found { Self::Findings } else { Self::Done }
+    }
+
     /// The process exit status.
     pub fn code(self) -> u8 {
         match self {

@@ -103,7 +103,9 @@ pub(crate) fn run(args: ConfigArgs, context: &Context) -> CommandResult {
         ConfigCommand::Unset { key, file } => change(&key, None, &file, context),
         ConfigCommand::Schema => {
             // Ignores `--format`: only programs read it.
-            context.printer.document(&settings::schema())?;
+            context
+                .printer
+                .exact(&format!("{:#}\n", settings::schema()));
             Ok(Exit::Done)
         }
         ConfigCommand::Trust { yes } => trust(yes, context),

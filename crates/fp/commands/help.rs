@@ -7,7 +7,7 @@ use fp_plan::text::wrapped;
 use fp_run::hook::own_command::respelled;
 use serde_json::json;
 
-use crate::cli::Cli;
+use crate::cli::{Cli, meant_by};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::printer::WIDTH;
@@ -67,71 +67,57 @@ static TOPICS: [(&[&str], &str); 10] = [
     (&["roadmap"], include_str!("../../../docs/roadmap.md")),
 ];
 
-pub(crate) fn run(args: HelpArgs, context: &Context) -> CommandResult {
+pub(crate) fn show_help(args: HelpArgs, context: &Context) -> CommandResult {
     let mut tree = Cli::command();
     tree.build();
-    let topics: Vec<_> = TOPICS.iter().map(|(names, _)| names[0]).collect();
+    let groups = groups_of(&tree);
     let text = if args.all {
-        groups_of(&tree)
-            .iter()
-            .map(list)
-            .collect::<Vec<_>>()
-            .join("\n")
+        groups.iter().map(group_text).collect::<Vec<_>>().join("\n")
     } else if args.words.is_empty() {
-        first_page(&tree)
+        first_page(&groups)
     } else if args.words == ["agents"] {
-        groups_of(&tree)
-            .iter()
-            .filter(|(name, _)| *name == AGENTS)
-            .map(list)
-            .collect()
+        let agents = groups.iter().filter(|(name, _)| *name == AGENTS);
+        agents.map(group_text).collect()
     } else {
-        let parts = [command(&tree, &args.words), topic(&args.words)];
         // Some words, such as `log`, are both a command and a topic.
+        let parts = [command_help(&tree, &args.words), topic_text(&args.words)];
         parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
     };
     if text.is_empty() {
-        return Err(unknown(&tree, &args.words));
+        return Err(unknown_words(&tree, &args.words));
     }
+    let topics: Vec<_> = TOPICS.iter().map(|(names, _)| names[0]).collect();
     context.report(&json!({ "topics": topics, "text": text }), &text)
 }
 
+/// Commands under the name of their group.
+type CommandGroup<'t> = (&'static str, Vec<&'t Command>);
+
 /// The commands of `tree` in their groups; those in none are the agents'.
-pub(crate) fn groups_of(tree: &Command) -> Vec<(&'static str, Vec<&Command>)> {
+pub(crate) fn groups_of(tree: &Command) -> Vec<CommandGroup<'_>> {
     let of_group = |names: &[&str]| {
-        names
-            .iter()
-            .filter_map(|name| tree.find_subcommand(name))
-            .collect()
+        let found = names.iter().filter_map(|name| tree.find_subcommand(name));
+        found.collect::<Vec<_>>()
     };
-    let mut groups: Vec<(_, Vec<_>)> = GROUPS.map(|(name, names)| (name, of_group(names))).into();
-    let is_for_people = |command: &&Command| {
-        GROUPS
-            .iter()
-            .any(|(_, all)| all.contains(&command.get_name()))
-    };
-    let others = tree
-        .get_subcommands()
-        .filter(|command| !command.is_hide_set());
-    groups.push((
-        AGENTS,
-        others.filter(|command| !is_for_people(command)).collect(),
-    ));
-    groups.retain(|(_, commands)| !commands.is_empty());
+    let mut groups: Vec<_> = GROUPS.map(|(name, names)| (name, of_group(names))).into();
+    let is_for_people = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
+    let others = tree.get_subcommands().filter(|one| !one.is_hide_set());
+    let others = others.filter(|one| !is_for_people(one.get_name()));
+    groups.push((AGENTS, others.collect()));
     groups
 }
 
-fn first_page(tree: &Command) -> String {
+fn first_page(groups: &[CommandGroup<'_>]) -> String {
     let mut text = format!("{HEADLINE}\nIn Claude Code: /fp:plan GOAL, then /fp:implement\n\n");
-    for (name, commands) in groups_of(tree).iter().filter(|(name, _)| *name != AGENTS) {
+    for (name, commands) in groups.iter().filter(|(name, _)| *name != AGENTS) {
         let names: Vec<_> = commands.iter().map(|command| command.get_name()).collect();
         text += &format!("{name:<10}{}\n", names.join("  "));
     }
     text += "\nHelp      fp help COMMAND, fp help --all, fp help agents, or fp help TOPIC:\n";
     let topics: Vec<_> = TOPICS.iter().map(|(names, _)| names[0]).collect();
-    wrapped(&topics.join(", "), WIDTH - 10)
-        .iter()
-        .for_each(|line| text += &format!("          {line}\n"));
+    for line in wrapped(&topics.join(", "), WIDTH - 10) {
+        text += &format!("          {line}\n");
+    }
     text + "Options   --json for programs, -C DIR, -q, --help, --version\n"
 }
 
@@ -142,63 +128,58 @@ pub(super) const HEADLINE: &str = concat!(
     ": plan a goal, build it task by task, commit what passes"
 );
 
-fn about(command: &Command) -> String {
-    command
-        .get_about()
-        .map(ToString::to_string)
-        .unwrap_or_default()
-}
-
-fn list((name, commands): &(&str, Vec<&Command>)) -> String {
+fn group_text((name, commands): &CommandGroup<'_>) -> String {
     let mut text = format!("{name}\n");
     for command in commands {
-        for (number, line) in wrapped(&about(command), WIDTH - 15).iter().enumerate() {
-            let name = if number == 0 { command.get_name() } else { "" };
+        let about = command.get_about().map(ToString::to_string);
+        let mut name = command.get_name();
+        for line in wrapped(&about.unwrap_or_default(), WIDTH - 15) {
             text += &format!("  {name:<11}  {line}\n");
+            name = "";
         }
     }
     text
 }
 
 /// The `--help` of the command that `words` name.
-fn command(tree: &Command, words: &[String]) -> Option<String> {
+fn command_help(tree: &Command, words: &[String]) -> Option<String> {
     let words = respelled(words.to_vec());
-    let words = words.iter().filter(|word| !word.starts_with('-'));
-    words
-        .clone()
-        .try_fold(tree, |found, word| found.find_subcommand(word))?;
-    let line = ["fp"]
-        .into_iter()
-        .chain(words.map(String::as_str))
-        .chain(["--help"]);
-    Cli::command()
-        .try_get_matches_from(line)
-        .err()
-        .map(|help| help.to_string())
-}
-
-fn topic(words: &[String]) -> Option<String> {
-    let [word] = words else { return None };
-    TOPICS
+    let mut words = words
         .iter()
-        .find(|(names, _)| names.contains(&word.as_str()))
-        .map(|(_, page)| shown_page(page))
+        .map(String::as_str)
+        .filter(|word| !word.starts_with('-'));
+    let found = words.clone();
+    let line: Vec<&str> = ["fp"].into_iter().chain(found).chain(["--help"]).collect();
+    words.try_fold(tree, |found, word| found.find_subcommand(word))?;
+    let help = Cli::command().try_get_matches_from(line).err()?;
+    Some(help.to_string())
 }
 
-fn unknown(tree: &Command, words: &[String]) -> CommandError {
+fn topic_text(words: &[String]) -> Option<String> {
+    let [word] = words else { return None };
+    let mut topics = TOPICS.iter();
+    let (_, page) = topics.find(|(names, _)| names.contains(&word.as_str()))?;
+    Some(page_text(page))
+}
+
+fn unknown_words(tree: &Command, words: &[String]) -> CommandError {
     let asked = words.join(" ");
-    let error = CommandError::failed(format!("there is no command or topic {asked:?}"));
     let topics = TOPICS.iter().flat_map(|(names, _)| names.iter().copied());
     let names = tree.get_subcommands().map(Command::get_name).chain(topics);
-    match closest_name(&asked, names.map(str::to_owned)) {
-        Some(best) => error.hint(format!("did you mean `fp help {best}`?")),
-        None => error.hint("`fp help` lists them all"),
-    }
+    let hint = match (
+        meant_by(&asked),
+        closest_name(&asked, names.map(str::to_owned)),
+    ) {
+        (Some(meant), _) => meant.to_owned(),
+        (None, Some(best)) => format!("did you mean `fp help {best}`?"),
+        (None, None) => "`fp help` lists them all".to_owned(),
+    };
+    CommandError::failed(format!("there is no command or topic {asked:?}")).hint(hint)
 }
 
 /// Wraps `markdown`, which has one paragraph a line, to at most [`WIDTH`] columns. Indents code blocks
 /// instead.
-fn shown_page(markdown: &str) -> String {
+fn page_text(markdown: &str) -> String {
     let mut text = String::new();
     let mut in_block = false;
     let mut heading = Vec::new();
@@ -206,60 +187,53 @@ fn shown_page(markdown: &str) -> String {
         if line.starts_with("```") {
             in_block = !in_block;
         } else if in_block {
-            text += format!("    {line}").trim_end();
-            text.push('\n');
-        } else if let Some(cells) = cells(line) {
-            row(&heading, &cells, &mut text);
+            text += &format!("{}\n", format!("    {line}").trim_end());
+        } else if let Some(cells) = cells_of(line) {
+            text += &row_text(&heading, &cells);
             if heading.is_empty() {
                 heading = cells;
             }
         } else {
             heading.clear();
             let indent = line.len() - line.trim_start_matches([' ', '-']).len();
-            paragraph(line, indent, &mut text);
+            text += &paragraph(line, indent);
         }
     }
     text
 }
 
 /// The cells of a table's row.
-fn cells(line: &str) -> Option<Vec<&str>> {
-    Some(
-        line.strip_prefix("| ")?
-            .strip_suffix(" |")?
-            .split(" | ")
-            .collect(),
-    )
+fn cells_of(line: &str) -> Option<Vec<&str>> {
+    let inner = line.strip_prefix("| ")?.strip_suffix(" |")?;
+    Some(inner.split(" | ").collect())
 }
 
 /// A row as a list: its first cell, with the others below it. Each gets its heading if there are several.
-fn row(heading: &[&str], cells: &[&str], text: &mut String) {
+fn row_text(heading: &[&str], cells: &[&str]) -> String {
     let is_list = cells.len() > 2;
     let is_rule = cells.iter().all(|cell| *cell == "---");
     if is_rule || (is_list && heading.is_empty()) {
-        return;
+        return String::new();
     }
-    paragraph(cells[0], 0, text);
+    let mut text = paragraph(cells[0], 0);
     for (index, cell) in cells.iter().enumerate().skip(1) {
-        let label = heading
-            .get(index)
-            .filter(|_| is_list)
-            .map_or(String::new(), |label| format!("{label}: "));
-        paragraph(&format!("    {label}{cell}"), 4, text);
+        let label = heading.get(index).filter(|_| is_list);
+        let label = label.map_or(String::new(), |label| format!("{label}: "));
+        text += &paragraph(&format!("    {label}{cell}"), 4);
     }
+    text
 }
 
 /// Wraps `line`; all lines but the first are indented by `indent` blanks.
-fn paragraph(line: &str, indent: usize, text: &mut String) {
-    let (mut begin, rest) = (line[..indent].to_owned(), &line[indent..]);
-    for part in wrapped(rest, WIDTH - indent) {
-        text.push_str(&begin);
-        text.push_str(&part);
-        text.push('\n');
-        begin = " ".repeat(indent);
-    }
-    if rest.is_empty() {
-        text.push('\n');
+fn paragraph(line: &str, indent: usize) -> String {
+    let (begin, rest) = line.split_at(indent);
+    let lines = wrapped(rest, WIDTH - indent);
+    match lines.is_empty() {
+        true => format!("{begin}\n"),
+        false => format!(
+            "{begin}{}\n",
+            lines.join(&format!("\n{}", " ".repeat(indent)))
+        ),
     }
 }
 
@@ -281,6 +255,6 @@ mod tests {
             ["word"; 15].join(" "),
             ["word"; 5].join(" "),
         );
-        assert_eq!(shown_page(&page), expect);
+        assert_eq!(page_text(&page), expect);
     }
 }

@@ -44,13 +44,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Debug, clap::Args)]
 pub(crate) struct HookArgs {
     /// The event, such as teammate-idle; unknown ones are ignored.
-    event: String,
-}
-
-impl HookArgs {
-    pub(crate) fn new(event: String) -> Self {
-        Self { event }
-    }
+    pub(crate) event: String,
 }
 
 pub(crate) fn run(args: HookArgs, context: &Context) -> CommandResult {

@@ -216,9 +216,13 @@ impl<'s> StatusView<'s> {
         }
     }
 
+    fn is_piped(&self) -> bool {
+        self.columns == usize::MAX
+    }
+
     /// All of it, so that it fits a screen unless `all` tasks are wanted.
     fn whole_text(&self, all: bool) -> String {
-        let is_cut = !all && self.columns < usize::MAX;
+        let is_cut = !all && !self.is_piped();
         let needs = self.need_lines(if is_cut { QUESTIONS } else { usize::MAX }, None);
         let in_groups = self.lines_in_groups();
         let tasks = match all {
@@ -275,7 +279,8 @@ impl<'s> StatusView<'s> {
             }
         };
         if counts.total > 0 {
-            let width = BAR.min(self.columns / 8);
+            let columns = if self.is_piped() { WIDTH } else { self.columns };
+            let width = BAR.min(columns / 8);
             let bar = theme::progress_bar(counts.completed, counts.total, width);
             lines.extend(self.wrapped_after(
                 bar.and(Look::Plain, " "),
@@ -701,7 +706,7 @@ mod tests {
         let text = status_in(&busy(20), LeadPresence::Unknown, usize::MAX, false);
         assert_snapshot!(theme::without_colours(&text), @"
         Plan sample-20261121 (running)  16 min
-        ▰▰▰▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 6 of 20 tasks done, 3 failed, 1 being built, 10 waiting
+        ▰▰▰▱▱▱▱▱▱▱ 6 of 20 tasks done, 3 failed, 1 being built, 10 waiting
 
         Needs you:
           ? 1 of 3: Task 8 failed for good. How should it continue?

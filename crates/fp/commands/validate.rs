@@ -12,7 +12,7 @@ use fp_plan::settings::closest_name;
 use fp_plan::text::{counted, fitted, visible, visible_line, wrapped};
 use fp_run::report::validation::{Gate, GateVerdict, ValidationReport};
 use fp_run::run::approval;
-use fp_run::run::planning::{PASSES, Planning, Seen};
+use fp_run::run::planning::{PASSES, Seen};
 use serde::Serialize;
 use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
@@ -20,7 +20,7 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::features::exchange::note_named;
-use crate::printer::{SCHEMA_VERSION, WIDTH};
+use crate::printer::WIDTH;
 use crate::source::PlanSource;
 use crate::theme::Look;
 
@@ -70,7 +70,7 @@ struct Checked<'t> {
     found: Vec<Diagnostic>,
 }
 
-pub(crate) fn run(args: ValidateArgs, context: &Context) -> CommandResult {
+pub(crate) fn validate_tree(args: ValidateArgs, context: &Context) -> CommandResult {
     if let Some(rule) = &args.explain {
         return explain_rule(rule.as_deref(), context);
     }
@@ -83,10 +83,9 @@ pub(crate) fn run(args: ValidateArgs, context: &Context) -> CommandResult {
     if let Some(plan) = &source.plan {
         note_named(plan, &checked.plan, context)?;
     }
-    if args.fix {
-        fix_and_report(&args, context, &source, &checked)
-    } else {
-        report(&args, context, &source, &checked, None)
+    match args.fix {
+        true => fix_and_report(&args, context, &source, &checked),
+        false => report_findings(&args, context, &source, &checked, None),
     }
 }
 
@@ -107,6 +106,18 @@ impl<'t> Checked<'t> {
             found,
         })
     }
+
+    /// Its counts, as a pass of validation records them.
+    fn seen(&self, strict: bool) -> Seen {
+        let failing = self.found.iter().filter(|found| found.fails(strict));
+        let errors = failing.clone().count();
+        Seen {
+            tree_hash: approval::hash(self.text.as_bytes()),
+            errors,
+            warnings: self.found.len() - errors,
+            failing: failing.map(|found| found.rule.to_owned()).collect(),
+        }
+    }
 }
 
 /// Most changes that are named.
@@ -121,49 +132,36 @@ fn fix_and_report(
     checked: &Checked<'_>,
 ) -> CommandResult {
     let fixed = fix::fix_all(checked.text, &checked.facts);
-    let again;
-    let after = if fixed.changes.is_empty() {
-        checked
-    } else {
-        again = Checked::read(source, &fixed.text, args.max_complexity)?;
-        &again
-    };
-    let seen = source
-        .plan
-        .as_ref()
-        .map(|plan| (plan, tree_seen(after.text, &after.found, args.strict)));
-    if let Some(over) = seen
-        .as_ref()
-        .and_then(|(plan, seen)| pass_over(plan, seen, context))
-    {
-        report(args, context, source, checked, Some(over))?;
+    let changes = &fixed.changes;
+    let after = Checked::read(source, &fixed.text, args.max_complexity)?;
+    let seen = after.seen(args.strict);
+    let plan = source.plan.as_ref();
+    if let Some(over) = plan.and_then(|plan| pass_over_limit(plan, &seen, context)) {
+        report_findings(args, context, source, checked, Some(over))?;
         return Ok(Exit::Findings);
     }
-    if !fixed.changes.is_empty() {
-        if checked.plan.tasks.is_empty() && source.plan.is_none() {
-            return Err(CommandError::refused(format!(
-                "{} is unchanged: it has no task",
-                source.name
-            ))
-            .hint("name a task tree: `fp plans` lists the plans"));
+    if !changes.is_empty() {
+        let name = &source.name;
+        if checked.plan.tasks.is_empty() && plan.is_none() {
+            return Err(
+                CommandError::refused(format!("{name} is unchanged: it has no task"))
+                    .hint("name a task tree: `fp plans` lists the plans"),
+            );
         }
         source.write(&fixed.text)?;
-        context.printer.note(&format!(
-            "note: {} fixed in {}",
-            counted(fixed.changes.len(), "finding"),
-            source.name
+        context.note(format_args!(
+            "{} fixed in {name}",
+            counted(changes.len(), "finding")
         ));
-        fixed
-            .changes
-            .iter()
-            .take(SHOWN_CHANGES)
-            .for_each(|change| context.printer.note(&format!("  {change}")));
-        if let Some(more @ 1..) = fixed.changes.len().checked_sub(SHOWN_CHANGES) {
+        for change in changes.iter().take(SHOWN_CHANGES) {
+            context.printer.note(&format!("  {change}"));
+        }
+        if let Some(more @ 1..) = changes.len().checked_sub(SHOWN_CHANGES) {
             context.printer.note(&format!("  and {more} more"));
         }
     }
-    let pass = seen.and_then(|(plan, seen)| count_pass(plan, seen, context));
-    report(args, context, source, after, pass)
+    let pass = plan.and_then(|plan| count_pass(plan, seen, context));
+    report_findings(args, context, source, &after, pass)
 }
 
 /// The verdict and the next command.
@@ -176,9 +174,7 @@ struct Gated {
 
 /// The output of `--format json`.
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
 struct PrintedReport<'r> {
-    schema_version: u32,
     #[serde(flatten)]
     report: &'r ValidationReport<'r>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,121 +183,102 @@ struct PrintedReport<'r> {
     pass: Option<FixPass>,
 }
 
-fn report(
+fn report_findings(
     args: &ValidateArgs,
     context: &Context,
     source: &PlanSource,
     checked: &Checked<'_>,
     pass: Option<FixPass>,
 ) -> CommandResult {
-    let Checked {
-        text,
-        plan,
-        facts,
+    let (facts, found) = (&checked.facts, &checked.found);
+    let lines = Lines::new(checked.text);
+    let report = ValidationReport::new(
+        &checked.plan,
+        &lines,
         found,
-    } = checked;
-    let lines = Lines::new(text);
-    let report = ValidationReport::new(plan, &lines, found, facts.max_complexity, args.strict);
+        facts.max_complexity,
+        args.strict,
+    );
     let gate = args.gate.then(|| {
-        let gate = Gate::new(text, found, facts, args.strict);
-        Gated {
-            gate,
-            next: next(args, source, &gate),
-        }
+        let gate = Gate::new(checked.text, found, facts, args.strict);
+        let next = next_command(args, source, &gate);
+        Gated { gate, next }
     });
-    let printer = &context.printer;
-    match (context.is_json(), gate) {
-        (true, gate) => {
-            printer.document(&PrintedReport {
-                schema_version: SCHEMA_VERSION,
-                report: &report,
-                gate,
-                pass,
-            })?;
+    let text = match &gate {
+        Some(gated) => gate_text(gated),
+        None => {
+            let most = if args.all { usize::MAX } else { SHOWN };
+            let shown = found.iter().take(most);
+            let shown = shown.map(|found| finding_text(&source.name, &lines, found) + "\n");
+            shown.collect::<String>() + &visible(&summary_text(&source.name, &report, most))
         }
-        (false, Some(gated)) => printer.data(&verdict(&gated)),
-        (false, None) => {
-            let limit = if args.all { usize::MAX } else { SHOWN };
-            let shown = found.iter().take(limit);
-            let findings: String = shown
-                .map(|found| finding_text(&source.name, &lines, found) + "\n")
-                .collect();
-            printer.styled(&(findings + &visible(&summary(&source.name, &report, limit))));
-        }
-    }
-    Ok(if report.valid {
-        Exit::Done
-    } else {
-        Exit::Findings
-    })
+    };
+    let valid = report.valid;
+    let report = &report;
+    context.styled_report(&PrintedReport { report, gate, pass }, &text)?;
+    Ok(Exit::with_findings(!valid))
 }
 
-fn verdict(Gated { gate, next }: &Gated) -> String {
+fn gate_text(Gated { gate, next }: &Gated) -> String {
     let left = match gate.verdict {
-        GateVerdict::Block => format!(
-            "; {} left after --fix",
-            counted(gate.errors_after_fix, "error")
-        ),
+        GateVerdict::Block => {
+            format!(
+                "; {} left after --fix",
+                counted(gate.errors_after_fix, "error")
+            )
+        }
         GateVerdict::Fix => "; --fix resolves every error".to_owned(),
         GateVerdict::Caution | GateVerdict::Pass => String::new(),
     };
+    let verdict = gate.verdict.into_str();
     let (errors, warnings) = (
         counted(gate.errors, "error"),
         counted(gate.warnings, "warning"),
     );
-    format!(
-        "{}: {errors}, {warnings}{left}\nnext: {next}\n",
-        gate.verdict.into_str()
-    )
+    format!("{verdict}: {errors}, {warnings}{left}\nnext: {next}\n")
 }
 
 /// The next command, with the limits of this one.
-fn next(args: &ValidateArgs, source: &PlanSource, gate: &Gate) -> String {
+fn next_command(args: &ValidateArgs, source: &PlanSource, gate: &Gate) -> String {
     let name = source.argument();
+    let is_fixable = gate.errors_after_fix < gate.errors;
     let mut command = match gate.verdict {
         GateVerdict::Pass | GateVerdict::Caution if source.plan.is_some() => {
             return format!("fp schedule {name}");
         }
         GateVerdict::Pass | GateVerdict::Caution => return format!("fp show {name}"),
-        GateVerdict::Block if gate.errors_after_fix == gate.errors => format!("fp validate {name}"),
-        GateVerdict::Block | GateVerdict::Fix => format!("fp validate {name} --fix"),
+        GateVerdict::Block | GateVerdict::Fix if is_fixable => format!("fp validate {name} --fix"),
+        GateVerdict::Block | GateVerdict::Fix => format!("fp validate {name}"),
     };
     if args.strict {
-        command.push_str(" --strict");
+        command += " --strict";
     }
     if let Some(max) = args.max_complexity {
-        command.push_str(&format!(" --max-complexity {max}"));
+        command += &format!(" --max-complexity {max}");
     }
     command
 }
 
-fn summary(name: &str, report: &ValidationReport<'_>, limit: usize) -> String {
-    let found: Vec<_> = report
-        .violations
-        .iter()
-        .map(|violation| violation.found)
-        .collect();
-    let mut text = String::new();
-    if found.len() > limit {
-        text.push_str(&format!(
-            "({} more: fp validate --all)\n\n",
-            found.len() - limit
-        ));
-    }
-    let errors = found
-        .iter()
-        .filter(|d| d.severity == Severity::Error)
+fn summary_text(name: &str, report: &ValidationReport<'_>, most: usize) -> String {
+    let found = || report.violations.iter().map(|violation| violation.found);
+    let all = report.violations.len();
+    let errors = found()
+        .filter(|found| found.severity == Severity::Error)
         .count();
-    let fixable = found.iter().filter(|d| !d.fixes.is_empty()).count();
-    let verdict = if report.valid { "valid" } else { "not valid" };
-    text.push_str(&format!(
-        "{name}: {verdict}, {}, {}, {}",
+    let fixable = found().filter(|found| !found.fixes.is_empty()).count();
+    let mut text = match all.saturating_sub(most) {
+        0 => String::new(),
+        more => format!("({more} more: fp validate --all)\n\n"),
+    };
+    text += &format!(
+        "{name}: {}, {}, {}, {}",
+        if report.valid { "valid" } else { "not valid" },
         counted(report.total_leaf_tasks, "leaf task"),
         counted(errors, "error"),
-        counted(found.len() - errors, "warning")
-    ));
+        counted(all - errors, "warning")
+    );
     if fixable > 0 {
-        text.push_str(&format!(" ({fixable} can be fixed: --fix)"));
+        text += &format!(" ({fixable} can be fixed: --fix)");
     }
     text + "\n"
 }
@@ -317,40 +294,24 @@ struct FixPass {
     over: bool,
 }
 
-/// The counts of a tree with this text and these findings.
-fn tree_seen(text: &str, found: &[Diagnostic], strict: bool) -> Seen {
-    let failing = || found.iter().filter(|diagnostic| diagnostic.fails(strict));
-    let errors = failing().count();
-    Seen {
-        tree_hash: approval::hash(text.as_bytes()),
-        errors,
-        warnings: found.len() - errors,
-        failing: failing()
-            .map(|diagnostic| diagnostic.rule.to_owned())
-            .collect(),
-    }
-}
-
 /// Reports a pass that would exceed the limit; `None` if one is left. [`count_pass`] reports a log that can't
 /// be read.
-fn pass_over(plan: &OpenPlan, seen: &Seen, context: &Context) -> Option<FixPass> {
+fn pass_over_limit(plan: &OpenPlan, seen: &Seen, context: &Context) -> Option<FixPass> {
     let state = plan.load().ok()?.state;
     if state.is_running() || !state.planning.is_over(seen) {
         return None;
     }
-    let Planning {
-        passes, failing, ..
-    } = &state.planning;
-    let always = match failing.iter().map(String::as_str).collect::<Vec<_>>() {
-        rules if rules.is_empty() => String::new(),
-        rules => format!(" (in each of them: {})", rules.join(", ")),
+    let failing: Vec<&str> = state.planning.failing.iter().map(String::as_str).collect();
+    let always = match failing.is_empty() {
+        true => String::new(),
+        false => format!(" (in each of them: {})", failing.join(", ")),
     };
-    context.printer.note(&format!(
-        "note: {PASSES} passes have not made this tree valid, and nothing more is fixed; stop and tell the user what \
+    context.note(format_args!(
+        "{PASSES} passes have not made this tree valid, and nothing more is fixed; stop and tell the user what \
          keeps failing{always}"
     ));
     Some(FixPass {
-        number: *passes,
+        number: state.planning.passes,
         of: PASSES,
         over: true,
     })
@@ -359,17 +320,13 @@ fn pass_over(plan: &OpenPlan, seen: &Seen, context: &Context) -> Option<FixPass>
 /// Counts a pass, and returns its number if it left errors. During a run passes don't count, since planning
 /// is over. A pass that can't be recorded only leads to a note: the findings matter more.
 fn count_pass(plan: &OpenPlan, seen: Seen, context: &Context) -> Option<FixPass> {
-    let failed = seen.errors > 0;
+    let has_failed = seen.errors > 0;
     let passes = passes_with_this(plan, seen, context).unwrap_or_else(|error| {
-        context
-            .printer
-            .note(&format!("note: this pass is not counted: {error}"));
+        context.note(format_args!("this pass is not counted: {error}"));
         None
     });
-    let number = passes.filter(|_| failed)?;
-    context
-        .printer
-        .note(&format!("note: pass {number} of {PASSES}"));
+    let number = passes.filter(|_| has_failed)?;
+    context.note(format_args!("pass {number} of {PASSES}"));
     Some(FixPass {
         number,
         of: PASSES,
@@ -387,11 +344,8 @@ fn passes_with_this(plan: &OpenPlan, seen: Seen, context: &Context) -> HostResul
         return Ok(Some(state.planning.passes));
     }
     let mut ledger = context.told(plan.lock()?);
-    let event = ledger
-        .state()
-        .planning
-        .count(&seen)
-        .filter(|_| !ledger.state().is_running());
+    let event = ledger.state().planning.count(&seen);
+    let event = event.filter(|_| !ledger.state().is_running());
     ledger.append(event.into_iter().collect(), context.now())?;
     Ok(Some(ledger.state().planning.passes))
 }
@@ -402,12 +356,12 @@ fn passes_with_this(plan: &OpenPlan, seen: Seen, context: &Context) -> HostResul
 pub(crate) fn finding_text(name: &str, lines: &Lines<'_>, found: &Diagnostic) -> String {
     let place = lines.position(found.span.start);
     let (name, detail) = (visible_line(name), visible_line(&found.detail));
-    let look = if found.severity == Severity::Error {
-        Look::Failed
-    } else {
-        Look::Building
+    let look = match found.severity {
+        Severity::Error => Look::Failed,
+        Severity::Warning => Look::Building,
     };
-    let severity = look.paint(&format!("{}[{}]:", found.severity.into_str(), found.rule));
+    let severity = format!("{}[{}]:", found.severity.into_str(), found.rule);
+    let severity = look.paint(&severity);
     let mut text = format!(
         "{name}:{}:{}: {severity} {detail}\n",
         place.line, place.column
@@ -418,20 +372,12 @@ pub(crate) fn finding_text(name: &str, lines: &Lines<'_>, found: &Diagnostic) ->
         let gutter = place.line.to_string();
         let blank = " ".repeat(gutter.len());
         let span = found.span.start.saturating_sub(start)..found.span.end.saturating_sub(start);
-        let Excerpt {
-            shown,
-            before,
-            marked,
-        } = excerpt(line, span, WIDTH - gutter.len() - 3);
-        let (margin, caret) = (" ".repeat(before), "^".repeat(marked));
-        text.push_str(&format!("{gutter} | {shown}\n{blank} | {margin}{caret}\n"));
+        let excerpt = excerpt_around(line, span, WIDTH - gutter.len() - 3);
+        let (margin, caret) = (" ".repeat(excerpt.before), "^".repeat(excerpt.marked));
+        text += &format!("{gutter} | {}\n{blank} | {margin}{caret}\n", excerpt.shown);
     }
     if let Some(hint) = &found.hint {
-        text.push_str(&format!(
-            "  {} {}\n",
-            Look::Hint.paint("hint:"),
-            visible_line(hint)
-        ));
+        text += &format!("  {} {}\n", Look::Hint.paint("hint:"), visible_line(hint));
     }
     text
 }
@@ -447,35 +393,31 @@ struct Excerpt {
 }
 
 /// The part of `line` around `span` that fits into `room` columns, and the place of `span` in it.
-fn excerpt(line: &str, span: Range<usize>, room: usize) -> Excerpt {
+fn excerpt_around(line: &str, span: Range<usize>, room: usize) -> Excerpt {
+    let is_boundary = |at: &usize| line.is_char_boundary(*at);
     let boundary = |at: usize| {
         (0..=at.min(line.len()))
             .rev()
-            .find(|&at| line.is_char_boundary(at))
+            .find(is_boundary)
             .unwrap_or(0)
     };
     let start = boundary(span.start);
     let meant = &line[start..boundary(span.end).max(start)];
     // A line may have megabytes, and as many findings.
     let near = |text: &str| visible_line(&text.chars().take(2 * room).collect::<String>());
-    let lead = line[..start]
-        .char_indices()
-        .rev()
-        .nth(LEAD - 1)
-        .map_or(0, |(at, _)| at);
-    let head = match near(line).width() < room || lead == 0 {
-        true => visible_line(&line[..start]),
-        false => format!("…{}", visible_line(&line[lead..start])),
+    let before = line[..start].char_indices().rev().nth(LEAD - 1);
+    let head = match before {
+        Some((lead @ 1.., _)) if near(line).width() >= room => {
+            format!("…{}", visible_line(&line[lead..start]))
+        }
+        _ => visible_line(&line[..start]),
     };
     let before = head.width();
-    let shown = fitted(&(head + &near(&line[start..])), room);
-    let marked = near(meant)
-        .width()
-        .clamp(1, room.saturating_sub(before).max(1));
+    let most = room.saturating_sub(before).max(1);
     Excerpt {
-        shown,
+        shown: fitted(&(head + &near(&line[start..])), room),
         before,
-        marked,
+        marked: near(meant).width().clamp(1, most),
     }
 }
 
@@ -505,23 +447,23 @@ fn unknown_rule(id: &str) -> CommandError {
 
 /// The whole documentation of a rule.
 fn rule_page(rule: &Rule) -> String {
-    let mut text = format!("{}\n\n", rule_title(rule));
-    text.push_str(&paragraph(&format!("{}.", rule.finds), ""));
-    text.push('\n');
-    text.push_str(&paragraph(rule.why, ""));
+    let finds = paragraph(&format!("{}.", rule.finds), "");
+    let mut text = format!(
+        "{}\n\n{finds}\n{}",
+        rule_title(rule),
+        paragraph(rule.why, "")
+    );
     for (title, tree) in [("Bad", rule.bad), ("Good", rule.good)] {
-        text.push_str(&format!("\n{title}:\n\n"));
+        text += &format!("\n{title}:\n\n");
         for line in tree.lines() {
-            text.push_str(format!("    {line}").trim_end());
-            text.push('\n');
+            text += &format!("{}\n", format!("    {line}").trim_end());
         }
     }
-    text.push('\n');
     let remedy = match rule.fix {
         Some(fix) => format!("`fp validate --fix`: {fix}"),
         None => "`fp validate --fix` leaves it to you.".to_owned(),
     };
-    text + &paragraph(&remedy, "")
+    format!("{text}\n{}", paragraph(&remedy, ""))
 }
 
 fn rule_title(rule: &Rule) -> String {
@@ -546,29 +488,16 @@ fn format_tree(args: &ValidateArgs, context: &Context) -> CommandResult {
     if written {
         source.write(&formatted)?;
     }
-    match context.is_json() {
-        true => context
-            .printer
-            .json(&json!({ "changed": changed, "written": written }))?,
-        false => context.printer.note(&format!(
-            "note: {} {}",
-            source.name,
-            format_outcome(changed, written)
-        )),
-    }
-    Ok(if changed && !written {
-        Exit::Findings
-    } else {
-        Exit::Done
-    })
-}
-
-fn format_outcome(changed: bool, written: bool) -> &'static str {
-    match (changed, written) {
+    let outcome = match (changed, written) {
         (_, true) => "is in canonical form now",
         (true, false) => "is not in canonical form",
         (false, false) => "is in canonical form",
+    };
+    match context.is_json() {
+        true => drop(context.report(&json!({ "changed": changed, "written": written }), "")?),
+        false => context.note(format_args!("{} {outcome}", source.name)),
     }
+    Ok(Exit::with_findings(changed && !written))
 }
 
 fn not_formatted(source: &PlanSource, error: &FormatError) -> CommandError {
@@ -593,7 +522,7 @@ mod tests {
     fn the_caret_stands_under_what_is_meant() {
         let check = |line: &str, span: Range<usize>, shown: &str, before: usize, marked: usize| {
             assert_eq!(
-                excerpt(line, span, 75),
+                excerpt_around(line, span, 75),
                 Excerpt {
                     shown: shown.to_owned(),
                     before,
@@ -624,7 +553,7 @@ mod tests {
     proptest! {
         #[test]
         fn an_excerpt_fits(line in r"(a|한|\t|\x1b|é|😀|\u{301}){0,120}", from in 0_usize..400, len in 0_usize..400) {
-            let Excerpt { shown, before, marked } = excerpt(&line, from..from + len, 75);
+            let Excerpt { shown, before, marked } = excerpt_around(&line, from..from + len, 75);
             prop_assert!(shown.width() <= 75 && before + marked <= 75, "{shown:?} {before} {marked}");
             prop_assert!(before + marked <= shown.width() + 1);
         }

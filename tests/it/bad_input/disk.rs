@@ -280,7 +280,7 @@ fn on_a_full_disk_nothing_is_lost_and_with_room_the_run_goes_on() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 2 tasks done, 1 ready
+    ▰▰▰▰▰▱▱▱▱▱ 1 of 2 tasks done, 1 ready
 
       ● 2  ready      Write part 2
       ✓ 1  done       Write part 1  (1/3, [COMMIT])

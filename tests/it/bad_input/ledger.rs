@@ -78,7 +78,7 @@ fn a_torn_last_line_is_dropped_and_said_so() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 0 of 2 tasks done, 1 ready, 1 waiting
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 2 tasks done, 1 ready, 1 waiting
 
       ● 1  ready      Write part 1
       ○ 2  waiting    Write part 2

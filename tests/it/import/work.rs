@@ -60,7 +60,7 @@ fn what_was_done_is_done_with_the_approval_and_what_nothing_proves_is_said() {
     exit status: 0
     --- stdout
     Plan three-parts-20261121 (approved)
-    ▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱ 2 of 3 tasks done (1 before the import, not verified), 1 ready
+    ▰▰▰▰▰▰▱▱▱▱ 2 of 3 tasks done (1 before the import, not verified), 1 ready
 
       ● 3  ready      Write part 3
       ✓ 1  done       Write part 1  (1237c6c)

@@ -282,7 +282,7 @@ fn control_characters_are_made_visible() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 0 of 2 tasks done, 1 ready, 1 waiting
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 2 tasks done, 1 ready, 1 waiting
 
       ● 1  ready      Write part 1
       ○ 2  waiting    Write ␛]0;owned␇␛[2J�31m�␈ part 2
