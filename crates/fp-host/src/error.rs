@@ -40,8 +40,6 @@ pub enum HostErrorKind {
     NoCommit,
     /// Git doesn't have an object, or no longer has it.
     MissingObject,
-    /// The worktree of a builder is missing or broken.
-    NoWorktree,
     /// Something in the checkout blocks a task's files.
     InTheWay,
     /// No plan has that id, number or part.

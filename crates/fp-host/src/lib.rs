@@ -2,7 +2,7 @@
 //! that the other crates stay pure.
 
 pub mod agents;
-pub mod changes;
+pub mod bench;
 pub mod claude;
 pub mod clock;
 pub mod commit;

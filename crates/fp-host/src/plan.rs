@@ -1,6 +1,5 @@
 //! Opens a plan for a command: its folder, its tree, its ledger and the repository around it.
 
-use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,7 +9,7 @@ use fp_plan::plan::{self, Plan, Task};
 use fp_plan::settings::Settings;
 use fp_plan::signals_record::composites_in;
 use fp_run::run::event::Leaf;
-use fp_run::run::{State, approval};
+use fp_run::run::{Refusal, State, approval};
 
 use crate::error::{HostError, HostResult};
 use crate::file::{self, TASKS_CAP};
@@ -78,10 +77,27 @@ impl Tree {
         plan::parse(&self.text).0
     }
 
-    /// The part of the text to parse for `leaf`: only its own if unchanged since the approval, else the whole
-    /// text.
-    pub fn part_with(&self, leaf: &Leaf) -> Cow<'_, str> {
-        approval::excerpt(&self.text, leaf).map_or(Cow::Borrowed(&self.text), Cow::Owned)
+    /// Hands `take` the leaf `known` as the text has it now; `None` if it is gone. Parses only the leaf's own part if that
+    /// is unchanged since the approval.
+    pub fn with_leaf<R>(&self, known: &Leaf, take: impl FnOnce(Option<&Task<'_>>) -> R) -> R {
+        let part = approval::excerpt(&self.text, known);
+        let (plan, _) = plan::parse(part.as_deref().unwrap_or(&self.text));
+        take(plan.leaves().find(|task| task.id == known.id.as_str()))
+    }
+
+    /// The same for a leaf that has to be as it was approved.
+    pub fn with_approved<R>(
+        &self,
+        known: &Leaf,
+        take: impl FnOnce(&Task<'_>) -> R,
+    ) -> Result<R, Refusal> {
+        self.with_leaf(known, |leaf| match leaf {
+            None => Err(Refusal::UnknownTask(known.id.clone())),
+            Some(leaf) if !approval::is_approved(leaf, known) => {
+                Err(Refusal::Edited(known.id.clone()))
+            }
+            Some(leaf) => Ok(take(leaf)),
+        })
     }
 }
 
@@ -281,6 +297,6 @@ impl OpenPlan {
     }
 
     fn open_git(&self, worktree: &Path) -> HostResult<Git> {
-        Ok(Git::open(worktree)?.with_plans_dir(self.settings.plans_dir.as_str()))
+        Git::open_with(worktree, &self.settings.plans_dir)
     }
 }

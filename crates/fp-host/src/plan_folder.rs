@@ -53,7 +53,8 @@ const PLAN_FILES: [&str; 25] = [
     "waiting.jsonl",
 ];
 /// What it writes beside those folders.
-const BESIDE_PLANS: [&str; 3] = [".gitignore", "commit.lock", "worktrees.lock"];
+const BESIDE_PLANS: [&str; 3] = [IGNORE, "commit.lock", "worktrees.lock"];
+const IGNORE: &str = ".gitignore";
 
 /// True if `path`, relative to the folder of all plans, is a file of a plan: nothing else may be where nothing is measured.
 pub fn is_plan_file(path: &str) -> bool {
@@ -176,10 +177,17 @@ impl Plans {
         self.resolve(selector).map_err(|error| match error.kind {
             HostErrorKind::NoPlan => {
                 let archived = self.find_archived(selector);
-                archived.map_or(error, |folder| is_archived(&folder))
+                archived.map_or(error, |folder| self.archived_as(&folder))
             }
             _ => error,
         })
+    }
+
+    fn archived_as(&self, folder: &PlanFolder) -> HostError {
+        let (id, path) = (folder.id(), folder.path());
+        let path = path.strip_prefix(&self.root).unwrap_or(path).display();
+        HostError::failed(format_args!("{id} is archived, in {path}"))
+            .with_hint(format_args!("`fp plans restore {id}` brings it back"))
     }
 
     /// The archived plan that `selector` names. A number never names one.
@@ -257,21 +265,28 @@ impl Plans {
 
     /// Creates the folder of all plans, ignored by git, if it doesn't exist.
     pub fn make_dir(&self) -> HostResult<()> {
-        if !self.dir_is_inside()? {
-            let mut above = self.dir.ancestors().skip(1);
-            match above.find_map(|above| platform::real_path(above).ok()) {
-                Some(real) if !real.starts_with(&self.root) => {
-                    return Err(leads_out(&self.dir, &real));
-                }
-                _ => file::make_folders(&self.dir)?,
-            }
-        }
+        self.make_bare_dir()?;
         // A user who wants plans in git deletes this file, so it comes back only while there is no plan.
-        let ignore = self.dir.join(".gitignore");
-        if fs::symlink_metadata(&ignore).is_err() && self.list()?.is_empty() {
-            file::atomic_write(&ignore, b"*\n")?;
+        match self.is_unignored()? {
+            true => file::atomic_write(&self.dir.join(IGNORE), b"*\n"),
+            false => Ok(()),
         }
-        Ok(())
+    }
+
+    /// True if there is neither a plan nor the file that keeps plans out of git.
+    fn is_unignored(&self) -> HostResult<bool> {
+        Ok(fs::symlink_metadata(self.dir.join(IGNORE)).is_err() && self.list()?.is_empty())
+    }
+
+    fn make_bare_dir(&self) -> HostResult<()> {
+        if self.dir_is_inside()? {
+            return Ok(());
+        }
+        let mut above = self.dir.ancestors().skip(1);
+        match above.find_map(|above| platform::real_path(above).ok()) {
+            Some(real) if !real.starts_with(&self.root) => Err(leads_out(&self.dir, &real)),
+            _ => file::make_folders(&self.dir),
+        }
     }
 }
 
@@ -285,12 +300,6 @@ fn activity_of(folder: &PlanFolder) -> Option<String> {
     let state = loaded.state;
     let is_over = state.run.is_some() && !state.is_running();
     (!is_over).then(|| StatusReport::new(&state, lead.presence(&state)).line())
-}
-
-fn is_archived(folder: &PlanFolder) -> HostError {
-    let (id, path) = (folder.id(), folder.path().display());
-    HostError::failed(format_args!("{id} is archived, in {path}"))
-        .with_hint(format_args!("`fp plans restore {id}` brings it back"))
 }
 
 /// Most plans that an error lists.

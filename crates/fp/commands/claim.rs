@@ -1,19 +1,16 @@
 //! `fp claim`: gives a builder its task and everything that it needs to know, in one call.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::Arc;
 
 use fp_host::fleet::overtaken;
-use fp_host::plan::{self, OpenPlan, Tree};
+use fp_host::plan::{OpenPlan, Tree};
 use fp_host::run::fresh_token;
 use fp_host::run::verify::{check_before, unexplained};
 use fp_host::run::worktree::{self, EarlierWork, Worktrees};
 use fp_host::trust::AgreedCommands;
 use fp_plan::plan::id::{AgentName, TaskId};
-use fp_plan::plan::{Plan, Task, parse};
 use fp_plan::reading_language;
-use fp_run::run::approval::is_approved;
 use fp_run::run::decide::RunDecision;
 use fp_run::run::event::{Base, Event, Leaf};
 use fp_run::run::payload::{Around, payload};
@@ -86,13 +83,10 @@ fn check_first(
         .as_ref()
         .map(|owner| worktree::path(plan, owner));
     let place = own.as_deref().unwrap_or(&plan.repo.worktree);
-    let part = tree.part_with(chosen);
-    let (parsed, _) = parse(&part);
-    let leaf = find(&plan.tasks_file(), &parsed, &chosen.id)?;
-    if !is_approved(leaf, chosen) {
-        return Err(Refusal::Edited(chosen.id.clone()).into());
-    }
-    let Some((checks, passed)) = check_before(leaf, agreed, place, &plan.settings) else {
+    let checked = tree.with_approved(chosen, |leaf| {
+        check_before(leaf, agreed, place, &plan.settings)
+    });
+    let Some((checks, passed)) = checked? else {
         return Ok(None);
     };
     let task = chosen.id.clone();
@@ -159,9 +153,6 @@ fn payload_of(
     (place, earlier): (Option<&str>, Option<&str>),
     context: &Context,
 ) -> Result<String, CommandError> {
-    let part = tree.part_with(&task.leaf);
-    let (parsed, _) = parse(&part);
-    let leaf = find(&plan.tasks_file(), &parsed, &task.leaf.id)?;
     let goal = plan.goal();
     // The task can be done without an interview that can't be read.
     let interview = interview_at(&plan.folder.file("interview.json"))
@@ -169,18 +160,21 @@ fn payload_of(
         .flatten();
     let conventions = plan.conventions().map(|path| path.display().to_string());
     let language = reading_language::of(plan.settings.language.as_deref(), &goal);
-    let specs = specs::section_of_payload(&state.plan_id, leaf, &goal, context);
-    let around = Around {
-        goal: &goal,
-        interview: interview.as_ref(),
-        tree: &plan.tasks_file().display().to_string(),
-        place,
-        earlier,
-        conventions: conventions.as_deref(),
-        language: language.as_deref(),
-        specs: &specs,
-    };
-    Ok(payload(state, task, leaf, &around))
+    tree.with_leaf(&task.leaf, |leaf| {
+        // It can only be missing if the tree was read before a newer approval.
+        let leaf = leaf.ok_or_else(|| Refusal::UnknownTask(task.leaf.id.clone()))?;
+        let around = Around {
+            goal: &goal,
+            interview: interview.as_ref(),
+            tree: &plan.tasks_file().display().to_string(),
+            place,
+            earlier,
+            conventions: conventions.as_deref(),
+            language: language.as_deref(),
+            specs: &specs::section_of_payload(&state.plan_id, leaf, &goal, context),
+        };
+        Ok(payload(state, task, leaf, &around))
+    })
 }
 
 /// The input of a claim, prepared before it is logged.
@@ -305,15 +299,6 @@ fn base(
             Ok((base, left.then_some(EarlierWork::Restored)))
         }
     }
-}
-
-/// The leaf `id` of the tree in `file`. Other edits were refused before; it can only be missing if the tree
-/// was read before a newer approval.
-fn find<'p>(file: &Path, tree: &'p Plan<'p>, id: &TaskId) -> Result<&'p Task<'p>, CommandError> {
-    plan::leaf(tree, id).ok_or_else(|| {
-        CommandError::failed(format!("{}: task {id} was not in it yet", file.display()))
-            .hint("run the same command again: the tree was approved anew in the meantime")
-    })
 }
 
 /// Asks the user what `decide` asks, and tells the builder `why` it gets nothing.

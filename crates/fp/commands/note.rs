@@ -59,17 +59,6 @@ pub(crate) fn run(args: NoteArgs, context: &Context) -> CommandResult {
     }
 }
 
-/// The notes `texts` about `task`, to be logged.
-pub(super) fn notes_of(texts: &[String], task: &TaskId) -> Result<Vec<Event>, CommandError> {
-    let read = texts
-        .iter()
-        .map(|text| Note::parse(text, Some(task.clone())));
-    let noted = read.map(|note| note.map(|note| Event::Noted { note }));
-    noted
-        .collect::<Result<_, _>>()
-        .map_err(CommandError::failed)
-}
-
 fn note(plan: &OpenPlan, add: Add, context: &Context) -> CommandResult {
     let mut ledger = plan.lock()?;
     if let Some(id) = &add.task {

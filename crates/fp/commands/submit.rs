@@ -5,9 +5,9 @@ use fp_host::run::verify::{Submission, measure};
 use fp_host::run::worktree::path;
 use fp_plan::plan::id::TaskId;
 use fp_plan::text::{counted, prompt_quoted, shell_quoted};
+use fp_run::run::event::{Event, Note};
 use serde_json::json;
 
-use super::note::notes_of;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 
@@ -26,12 +26,11 @@ pub(crate) struct SubmitArgs {
     claim: String,
     /// Something the next builder should know: `KIND: text`, with PATTERN, GOTCHA, UTIL, WARN or DEBT.
     #[arg(long, value_name = "NOTE")]
-    note: Vec<String>,
+    note: Vec<Note>,
 }
 
 pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
-    let notes = notes_of(&args.note, &args.task)?;
     let (submission, place) = {
         let state = plan.load()?.state;
         state.expect_claim(&args.task, &args.claim)?;
@@ -63,9 +62,13 @@ pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
     let mut events = ledger
         .state()
         .submit(&args.task, &args.claim, tree, changes.clone())?;
-    let has_notes = !notes.is_empty();
-    events.extend(notes);
-    if has_notes {
+    let notes = args
+        .note
+        .iter()
+        .cloned()
+        .map(|note| note.learned_in(&args.task));
+    events.extend(notes.map(|note| Event::Noted { note }));
+    if !args.note.is_empty() {
         write_notepad(&plan, &ledger.after(&events, context.now()))?;
     }
     ledger.append(events, context.now())?;

@@ -1,18 +1,15 @@
 //! `fp verdict`: records a verifier's judgement, and commits the task if it passed.
 
-use fp_host::run::commit::{COMMIT_PATIENCE, Settled, settle};
-use fp_host::run::verify::verify;
-use fp_host::run::{evidence, fresh_token};
-use fp_plan::hint::Hint as _;
+use fp_host::run::commit::Settled;
+use fp_host::run::verify::{RecordedVerdict, VerifierVerdict, judge};
 use fp_plan::plan::id::TaskId;
-use fp_run::run::event::Judgement;
+use fp_run::run::event::{Judgement, Note};
 use fp_run::run::state::{State, Status};
 use fp_run::run::verdict::VerifierOpinion;
 use serde_json::json;
 
-use super::note::notes_of;
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult, Exit};
+use crate::error::{CommandError, CommandResult};
 
 /// Words that say that a criterion is met, and not what shows it.
 const NO_EVIDENCE: [&str; 14] = [
@@ -41,7 +38,7 @@ pub(crate) struct VerdictArgs {
     summary: String,
     /// Something worth knowing that no criterion states: `KIND: text`, with PATTERN, GOTCHA, UTIL, WARN or DEBT.
     #[arg(long, value_name = "NOTE")]
-    note: Vec<String>,
+    note: Vec<Note>,
 }
 
 pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
@@ -49,45 +46,22 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
     let passed = args.pass.iter().map(|text| judgement(text, true));
     let failed = args.fail.iter().map(|text| judgement(text, false));
     let judgements = passed.chain(failed).collect::<Result<_, _>>()?;
-    let notes = notes_of(&args.note, &args.task)?;
-    let now = || context.now();
-    let verified = verify(&plan, &args.task, args.iteration, now)?;
-    let opinion = VerifierOpinion {
-        judgements,
-        summary: args.summary,
+    let verdict = VerifierVerdict {
+        task: args.task,
+        iteration: args.iteration,
+        opinion: VerifierOpinion {
+            judgements,
+            summary: args.summary,
+        },
+        notes: args.note,
+    };
+    let recorded = judge(&plan, &verdict, || context.now())?;
+    if let Some(error) = &recorded.delayed {
+        context.printer.note(&format!(
+            "note: {error}: the verdict is recorded, and its commit follows"
+        ));
     }
-    .complete(verified.criteria.len())
-    .map_err(|e| {
-        CommandError::failed(e).hint("judge each criterion once: --pass 'N: …' or --fail 'N: …'")
-    })?;
-    let mut ledger = context.told(plan.lock()?);
-    let iteration = Some(verified.iteration);
-    let mut events = ledger.state().judge(
-        &args.task,
-        iteration,
-        opinion,
-        &verified.criteria,
-        fresh_token(),
-    )?;
-    let has_notes = !notes.is_empty();
-    events.extend(notes);
-    let after = ledger.after(&events, now());
-    if has_notes {
-        evidence::write_notepad(&plan, &after)?;
-    }
-    let file = evidence::write(&plan, &after, &args.task, &verified.criteria, now())?;
-    ledger.append(events, now())?;
-    drop(ledger);
-    let settled = settle(&plan, now, COMMIT_PATIENCE).or_else(|error| match error.ends() {
-        Exit::CutOff | Exit::Overtaken => {
-            context.printer.note(&format!(
-                "note: {error}: the verdict is recorded, and its commit follows"
-            ));
-            Ok(Vec::new())
-        }
-        _ => Err(error),
-    })?;
-    report(context, &plan.load()?.state, &args.task, &file, &settled)
+    report(context, &plan.load()?.state, &verdict.task, &recorded)
 }
 
 fn judgement(text: &str, pass: bool) -> Result<Judgement, CommandError> {
@@ -124,9 +98,11 @@ fn report(
     context: &Context,
     state: &State,
     id: &TaskId,
-    file: &str,
-    settled: &[Settled],
+    recorded: &RecordedVerdict,
 ) -> CommandResult {
+    let RecordedVerdict {
+        evidence, settled, ..
+    } = recorded;
     let task = state.expect_task(id)?;
     let pass = task.verdict.as_ref().is_some_and(|v| v.pass);
     let blocked = settled.iter().find_map(|s| match s {
@@ -164,7 +140,7 @@ fn report(
     };
     let json = json!({
         "task": id, "pass": pass, "status": task.status, "iteration": task.iteration, "commit": task.commit,
-        "note": task.note, "blocked": blocked, "conflict": conflict, "evidence": file,
+        "note": task.note, "blocked": blocked, "conflict": conflict, "evidence": evidence,
     });
-    context.report(&json, &format!("Task {id} {how}\nEvidence: {file}\n"))
+    context.report(&json, &format!("Task {id} {how}\nEvidence: {evidence}\n"))
 }

@@ -106,7 +106,7 @@ fn show_evidence(plan: &OpenPlan, id: &TaskId, context: &Context) -> CommandResu
         return Err(Refusal::NotApproved.into());
     }
     let task = state.expect_task(id)?;
-    if let Some(text) = evidence::read(plan, id)? {
+    if let Some(text) = evidence::read_evidence(plan, id)? {
         context.notices(disagreement_of(&text, task).as_slice());
         let json = json!({ "task": id, "file": evidence::evidence_file(id), "text": text });
         return context.report(&json, &text);

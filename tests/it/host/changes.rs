@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::repository::{Repo, paths};
-use fp_host::changes::{ChangeRequest, MeasuredChange, measure};
-use fp_host::git::{CommitOutcome, Oid};
+use fp_host::bench::{Bench, MeasuredChange};
+use fp_host::git::{CommitOutcome, Git, Oid};
 use fp_host::process::{Limits, run_commands};
 use fp_plan::repo_path::RepoPath;
 use fp_run::verification::{self, Check, CheckVerdict, OtherTask, TaskScope};
@@ -16,7 +16,6 @@ struct Claimed<'r> {
     base: Oid,
     head: Oid,
     scope: TaskScope,
-    shared: bool,
     committed: HashSet<Oid>,
     seen: HashSet<RepoPath>,
 }
@@ -31,7 +30,6 @@ fn claim<'r>(repo: &'r Repo, files: &[&str]) -> Claimed<'r> {
             files: files.iter().map(|f| (*f).to_owned()).collect(),
             ..TaskScope::default()
         },
-        shared: false,
         committed: HashSet::new(),
         seen: HashSet::new(),
     }
@@ -45,21 +43,23 @@ impl Claimed<'_> {
             id: id.to_owned(),
             files,
         });
-        self.shared = true;
         self
     }
 
-    fn measure(&self) -> MeasuredChange {
-        let request = ChangeRequest {
-            base: &self.base,
-            head: &self.head,
+    fn bench<'b>(&'b self, git: &'b Git) -> Bench<'b> {
+        Bench {
+            git,
+            base: self.base.clone(),
+            head: self.head.clone(),
             around: None,
             scope: &self.scope,
-            shared: self.shared,
-            committed: &self.committed,
-            seen: &self.seen,
-        };
-        let mut measured = measure(&self.repo.git, &request).unwrap();
+            committed: self.committed.clone(),
+            seen: self.seen.clone(),
+        }
+    }
+
+    fn measure(&self) -> MeasuredChange {
+        let mut measured = self.bench(&self.repo.git).measure().unwrap();
         measured.read(&self.repo.git).unwrap();
         measured
     }
@@ -310,7 +310,6 @@ fn two_builders_in_one_working_tree() {
         panic!("{outcome:?}")
     };
     first.scope.others.clear();
-    first.shared = false;
     first.committed.insert(hash);
     assert_eq!(
         (first.changed(), first.failures()),
@@ -400,17 +399,7 @@ fn processes_are_few() {
     let git = repo.git.clone().with_env("GIT_TRACE", &trace);
     let count = |task: &mut Claimed, expect: usize| {
         std::fs::write(&trace, "").unwrap();
-        let (seen, committed) = (HashSet::new(), HashSet::new());
-        let request = ChangeRequest {
-            base: &task.base,
-            head: &task.head,
-            around: None,
-            scope: &task.scope,
-            shared: false,
-            committed: &committed,
-            seen: &seen,
-        };
-        measure(&git, &request).unwrap();
+        task.bench(&git).measure().unwrap();
         let commands = std::fs::read_to_string(&trace).unwrap();
         assert_eq!(
             commands.matches("trace: built-in:").count(),

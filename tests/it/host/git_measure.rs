@@ -299,7 +299,7 @@ fn what_git_ignores() {
 fn the_plans_folder_may_be_elsewhere() {
     let repo = Repo::with(&[]);
     repo.write("docs/plans/p/tasks.md", "1");
-    let git = repo.git.clone().with_plans_dir("docs/plans");
+    let git = Git::open_with(repo.top(), "docs/plans").unwrap();
     assert_eq!(git.snapshot_tree().unwrap().status.entries, []);
     assert_eq!(repo.git.snapshot_tree().unwrap().status.entries.len(), 1);
 }

@@ -146,27 +146,24 @@ impl Git {
     /// # Errors
     /// There is none.
     pub fn open(directory: &Path) -> HostResult<Self> {
+        Self::open_with(directory, &Settings::default().plans_dir)
+    }
+
+    /// The same where the folder of plans, relative to the repository, is `plans_dir`: its content is never part of a
+    /// change.
+    pub fn open_with(directory: &Path, plans_dir: &str) -> HostResult<Self> {
         let repo = Repo::find(directory);
         let Some((common_dir, git_dir)) = repo.git_dir.zip(repo::git_dir_of(&repo.worktree)) else {
             return Err(not_a_repository(directory.display()));
         };
-        let plans_dir = Settings::default().plans_dir;
         Ok(Self {
             worktree: repo.worktree,
             git_dir,
             common_dir,
-            plans_dir,
+            plans_dir: plans_dir.to_owned(),
             env: Vec::new(),
             commit_lock: None,
         })
-    }
-
-    /// Sets the folder of plans, relative to the repository; its content is never part of a change.
-    pub fn with_plans_dir(self, plans_dir: impl Into<String>) -> Self {
-        Self {
-            plans_dir: plans_dir.into(),
-            ..self
-        }
     }
 
     /// Sets an environment variable for every git process started through this value.

@@ -477,9 +477,7 @@ impl Git {
     fn checkout_around(&self) -> Option<Self> {
         let holds = |folder: &&Path| self.worktree().starts_with(folder.join(&self.plans_dir));
         let folder = self.worktree().ancestors().skip(1).find(holds)?;
-        let git = Self::open(folder)
-            .ok()?
-            .with_plans_dir(self.plans_dir.clone());
+        let git = Self::open_with(folder, &self.plans_dir).ok()?;
         (git.worktree() == folder).then_some(git)
     }
 }

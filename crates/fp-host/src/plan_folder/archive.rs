@@ -9,7 +9,7 @@ use fp_plan::plan::id::PlanId;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{PlanFolder, Plans};
+use super::{IGNORE, PlanFolder, Plans};
 use crate::error::{HostError, HostResult};
 use crate::file;
 use crate::platform;
@@ -64,9 +64,13 @@ impl Plans {
         patience: Duration,
     ) -> HostResult<PathBuf> {
         let archive = self.archived();
-        archive.make_dir()?;
+        archive.make_bare_dir()?;
         let store = Store::new(plan.path().to_owned(), plan.id().clone());
         let _alone = acquire(&archive.dir.join(LOCK), patience)?;
+        if archive.is_unignored()? {
+            // Under the lock, so that the next one cleans up after a kill.
+            file::replace(&archive.dir.join(IGNORE), b"*\n")?;
+        }
         let ledger = store.lock(patience)?;
         // A run that other machines go on with is over for a clone that takes no part in it.
         let is_elsewhere =

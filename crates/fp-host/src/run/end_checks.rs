@@ -7,11 +7,11 @@ use fp_run::interview::Interview;
 use fp_run::run::end_checks;
 use fp_run::verification::{Check, CheckVerdict, CommandEnd, command_check, command_check_name};
 
-use super::verify::limits;
+use super::verify::check_limits;
 use crate::error::HostResult;
 use crate::file;
 use crate::plan::{CONTEXT, OpenPlan, RESEARCH};
-use crate::process;
+use crate::process::{self, Limits};
 
 /// Size limit of `context.md` and of `interview.json`, in bytes.
 const CAP: u64 = 16 * 1024 * 1024;
@@ -41,7 +41,15 @@ pub fn missing_program(command: &str) -> Option<&str> {
         return None;
     }
     let line = format!("command -v {program}");
-    let found = process::run_line(&line, &std::env::temp_dir(), limits(LOOK)).ok()?;
+    let found = process::run_line(
+        &line,
+        &std::env::temp_dir(),
+        Limits {
+            time: LOOK,
+            ..Limits::default()
+        },
+    )
+    .ok()?;
     (found.end != CommandEnd::Exited(0)).then_some(program)
 }
 
@@ -54,7 +62,6 @@ pub fn check_at_end(plan: &OpenPlan, now: impl Fn() -> jiff::Timestamp) -> HostR
     }
     let agreed = plan.agreed_commands(&state)?;
     let checkout = plan.checkout(&state)?;
-    let time = Duration::from_secs(plan.settings.verify.timeout_seconds.into());
     let mut checks = Vec::new();
     for command in commands {
         match missing_program(command) {
@@ -64,7 +71,11 @@ pub fn check_at_end(plan: &OpenPlan, now: impl Fn() -> jiff::Timestamp) -> HostR
                 detail: format!("{program} isn't installed"),
             }),
             None => {
-                let run = agreed.run([command.as_str()], checkout.worktree(), limits(time));
+                let run = agreed.run(
+                    [command.as_str()],
+                    checkout.worktree(),
+                    check_limits(&plan.settings),
+                );
                 checks.extend(run.iter().map(command_check));
             }
         }

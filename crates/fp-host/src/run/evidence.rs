@@ -2,13 +2,14 @@
 //! state before it is logged: a command killed in between runs again and rewrites them, and no log entry
 //! lacks its file. The caller holds the lock on the log.
 
+use std::path::PathBuf;
+
 use fp_plan::plan::id::TaskId;
 use fp_run::report::evidence::evidence_page;
 use fp_run::run::{State, notepad};
 use jiff::Timestamp;
 
-use crate::error::HostError;
-use crate::error::HostResult;
+use crate::error::{HostError, HostResult};
 use crate::file;
 use crate::fleet::redacted;
 use crate::plan::OpenPlan;
@@ -21,44 +22,40 @@ pub fn evidence_file(id: &TaskId) -> String {
     format!("evidence/task-{id}-verification.md")
 }
 
-/// The evidence file of `id`, if there is one yet.
-pub fn read(plan: &OpenPlan, id: &TaskId) -> HostResult<Option<String>> {
+/// The evidence file of `id`, if there is one yet. Nothing is read through a link.
+pub fn read_evidence(plan: &OpenPlan, id: &TaskId) -> HostResult<Option<String>> {
+    let folder = evidence_folder(plan)?;
+    file::read_text_if_there(&folder.with_file_name(evidence_file(id)), CAP)
+}
+
+fn evidence_folder(plan: &OpenPlan) -> HostResult<PathBuf> {
     let folder = plan.folder.file("evidence");
-    if folder.is_symlink() {
-        return Err(HostError::link(&folder));
+    match folder.is_symlink() {
+        true => Err(HostError::link(&folder)),
+        false => Ok(folder),
     }
-    file::read_text_if_there(&plan.folder.path().join(evidence_file(id)), CAP)
 }
 
 /// Writes the last verdict on `id`, which is in `state`, to its evidence file, above those on earlier tries. Returns
 /// the file's path below the plan's folder.
-pub fn write(
+pub fn write_verdict(
     plan: &OpenPlan,
     state: &State,
     id: &TaskId,
     criteria: &[String],
     at: Timestamp,
 ) -> HostResult<String> {
-    let name = evidence_file(id);
-    let Some(task) = state.task(id) else {
-        return Ok(name);
-    };
-    let folder = plan.folder.file("evidence");
-    if folder.is_symlink() {
-        return Err(HostError::link(&folder));
-    }
+    let page = redacted(&evidence_page(state.expect_task(id)?, criteria, at)).into_owned();
+    let (folder, name) = (evidence_folder(plan)?, evidence_file(id));
+    let path = folder.with_file_name(&name);
     file::make_folders(&folder)?;
-    let page = redacted(&evidence_page(task, criteria, at)).into_owned();
-    let before = read(plan, id)?.unwrap_or_default();
+    let before = file::read_text_if_there(&path, CAP)?.unwrap_or_default();
     let earlier = match before.split_at_checked(page.len()) {
         Some((last, earlier)) if untimed(last).eq(untimed(&page)) => earlier.trim_start(),
         _ => &before,
     };
     let gap = if earlier.is_empty() { "" } else { "\n" };
-    file::replace(
-        &plan.folder.path().join(&name),
-        format!("{page}{gap}{earlier}").as_bytes(),
-    )?;
+    file::replace(&path, format!("{page}{gap}{earlier}").as_bytes())?;
     Ok(name)
 }
 

@@ -8,9 +8,10 @@ use fp_run::verification::CommandEnd;
 use fp_run::verification::change::ChangeStatus;
 use jiff::Timestamp;
 
-use super::verify::limits;
+use super::verify::check_limits;
 use crate::error::HostResult;
 use crate::plan::OpenPlan;
+use crate::process::Limits;
 
 /// Time for all commands. Each has half of what is left, so that a slow one leaves some to the others.
 const TIME: Duration = Duration::from_secs(60);
@@ -38,12 +39,12 @@ pub fn try_commands(
     if commands.is_empty() && state.untried.is_empty() {
         return Ok(Vec::new());
     }
-    let longest = Duration::from_secs(plan.settings.verify.timeout_seconds.into());
+    let limits = check_limits(&plan.settings);
     let started = Instant::now();
     let (mut runs, mut notes, mut last) = (Vec::new(), Vec::new(), git.snapshot_tree()?.tree);
     for command in &commands {
         let (line, shown) = (&*command.line, command_span(&command.line));
-        let time = (TIME.saturating_sub(started.elapsed()) / 2).min(longest);
+        let time = (TIME.saturating_sub(started.elapsed()) / 2).min(limits.time);
         if time < LEAST {
             notes.push(format!(
                 "no time was left to try {shown} and what comes after it"
@@ -53,7 +54,7 @@ pub fn try_commands(
         let ran = std::thread::scope(|scope| {
             let (ends, ended) = mpsc::channel::<()>();
             let running = scope.spawn(|| {
-                let ran = agreed.run([line], git.worktree(), limits(time));
+                let ran = agreed.run([line], git.worktree(), Limits { time, ..limits });
                 drop(ends);
                 ran
             });

@@ -1,38 +1,35 @@
-//! Runs the mechanical checks of a submitted task, measured from git and run in the working tree, and records
-//! them before anybody judges.
+//! From a verdict to a commit: runs the mechanical checks of a submitted task on its bench and records them, then what a
+//! verifier judges, and settles what has passed.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fp_plan::hint::{Exit, Hint as _};
+use fp_plan::plan::Task;
 use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::id::TaskId;
-use fp_plan::plan::{Task, parse};
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::Settings;
-use fp_run::run::event::Event;
+use fp_run::run::State;
+use fp_run::run::event::{Event, Note};
 use fp_run::run::state::{MeasuredWork, Status, TaskState};
-use fp_run::run::{Refusal, State, approval, refuse};
+use fp_run::run::verdict::VerifierOpinion;
 use fp_run::verification::change::{Change, ChangeStatus};
-use fp_run::verification::ownership::{OwnershipEvidence, divide};
 use fp_run::verification::{
-    self, Boundary, ChangeFacts, Check, CheckVerdict, CommandRun, GitSurroundings, OtherTask,
-    TaskScope, command_check,
+    self, Boundary, ChangeFacts, Check, CheckVerdict, OtherTask, TaskScope, command_check,
 };
 use jiff::Timestamp;
 
-use super::worktree::{self, Worktrees};
-use crate::changes::{self, ChangeRequest, MeasuredChange};
-use crate::error::{HostErrorKind, HostResult};
-use crate::git::{EntryState, Git, Oid, Snapshot};
-use crate::plan::{self, OpenPlan};
+use super::commit::{COMMIT_PATIENCE, Settled, settle};
+use super::{evidence, fresh_token, worktree};
+use crate::bench::Bench;
+use crate::error::{HostError, HostErrorKind, HostResult};
+use crate::git::{EntryState, Git, Snapshot};
+use crate::plan::OpenPlan;
 use crate::process::Limits;
 use crate::store::acquire;
 use crate::trust::AgreedCommands;
-
-/// Bytes kept of the beginning and the end of a command's output, from which its check takes what failed.
-const OUTPUT_HEAD: usize = 16 * 1024;
-const OUTPUT_TAIL: usize = 48 * 1024;
 
 /// The results of the checks, and what is left to judge.
 #[derive(Debug, Clone)]
@@ -57,6 +54,30 @@ impl Verified {
     }
 }
 
+/// What the approved tree says of a task.
+struct ApprovedWork {
+    scope: TaskScope,
+    commands: Vec<String>,
+    criteria: Vec<String>,
+    tests_required: bool,
+    covers: Vec<String>,
+}
+
+impl ApprovedWork {
+    fn of(leaf: &Task<'_>, task: &TaskState) -> Self {
+        let granted = task.granted.iter().map(|granted| granted.path.clone());
+        let covers = leaf.fields.items(FieldKind::Covers).iter();
+        let commands = leaf.test_commands().chain(leaf.verify());
+        Self {
+            scope: TaskScope::new(leaf, &granted.collect::<Vec<_>>(), Vec::new()),
+            commands: commands.map(str::to_owned).collect(),
+            criteria: leaf.acceptance().map(str::to_owned).collect(),
+            tests_required: leaf.tests_required(),
+            covers: covers.map(|item| item.text.to_string()).collect(),
+        }
+    }
+}
+
 /// A task's change as it is about to be handed in.
 #[derive(Debug, Clone)]
 pub struct Submission {
@@ -75,76 +96,41 @@ pub struct Submission {
 /// Measures the change of `id` so far.
 pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> HostResult<Submission> {
     let task = state.expect_task(id)?;
+    let words = |leaf: &Task<'_>| TaskScope::new(leaf, &[], Vec::new()).text;
+    let approved = plan.tree()?.with_approved(&task.leaf, words);
     let git = worktree::of(plan, state, task)?;
-    let tree = plan.tree()?;
-    let part = tree.part_with(&task.leaf);
-    let (parsed, _) = parse(&part);
-    let leaf = plan::leaf(&parsed, id).filter(|leaf| approval::is_approved(leaf, &task.leaf));
-    let text = leaf.map(|leaf| TaskScope::new(leaf, &[], Vec::new()).text);
-    let is_edited = text.is_none();
+    let is_edited = approved.is_err();
     let scope = TaskScope {
         files: task.files().map(str::to_owned).collect(),
-        text: text.unwrap_or_default(),
-        others: others(state, task),
+        text: approved.unwrap_or_default(),
+        others: tasks_beside(state, task),
         ignores_case: git.ignores_case(),
     };
-    let mut measured = measured(&git, state, task, &scope)?;
+    let bench = Bench::of(&git, state, task, &scope)?;
+    let mut measured = bench.measure()?;
     measured.read_lines(&git)?;
     // The words of an edited task, which may allow what it did, are the verification's to refuse.
     let failed = match is_edited {
         true => Vec::new(),
         false => verification::failed_at_hand(&scope, &measured.facts),
     };
+    let was_there = |path: &RepoPath, change: &Change| {
+        *path != change.path || change.status != ChangeStatus::Added
+    };
     let outside = verification::outside(&scope, &measured.facts).into_iter();
-    let outside = outside.map(|(path, change)| {
-        (
-            path.clone(),
-            path != &change.path || change.status != ChangeStatus::Added,
-        )
-    });
+    let outside = outside.map(|(path, change)| (path.clone(), was_there(path, change)));
     Ok(Submission {
         tree: measured.tree.to_string(),
         outside: outside.collect(),
         failed,
-        base: task
-            .base
-            .as_ref()
-            .map_or_else(String::new, |base| base.tree.clone()),
+        base: bench.base.to_string(),
         files: measured.facts.changes,
     })
 }
 
-fn measured(
-    git: &Git,
-    state: &State,
-    task: &TaskState,
-    scope: &TaskScope,
-) -> HostResult<MeasuredChange> {
-    let base = task
-        .base
-        .as_ref()
-        .ok_or_else(|| refuse(task, "only a task that was claimed has a change"))?;
-    let committed = state
-        .tasks
-        .iter()
-        .filter_map(|t| t.commit.as_ref())
-        .chain(&state.undone);
-    let committed = committed.filter_map(|commit| commit.parse().ok()).collect();
-    let request = ChangeRequest {
-        base: &base.tree.parse()?,
-        head: &base.head.parse()?,
-        around: base.around.as_ref(),
-        scope,
-        shared: !scope.others.is_empty(),
-        committed: &committed,
-        seen: &task.edited.iter().cloned().collect(),
-    };
-    changes::measure(git, &request)
-}
-
 /// The tasks whose uncommitted changes may have entered the working tree since `id` was first claimed: those
 /// under way, those released, and those that ended since then. A worktree has no others.
-fn others(state: &State, task: &TaskState) -> Vec<OtherTask> {
+fn tasks_beside(state: &State, task: &TaskState) -> Vec<OtherTask> {
     if task.worktree().is_some() {
         return Vec::new();
     }
@@ -217,23 +203,13 @@ pub fn unexplained(
     Ok(paths)
 }
 
-/// Time limit and kept output of a command.
-pub(super) fn limits(time: Duration) -> Limits {
+/// Time limit and kept output of a check.
+pub(super) fn check_limits(settings: &Settings) -> Limits {
     Limits {
-        time,
-        head: OUTPUT_HEAD,
-        tail: OUTPUT_TAIL,
-    }
-}
-
-/// The working tree of the submitted `task`. Recreates a missing worktree as it was submitted.
-fn submitted_in(plan: &OpenPlan, state: &State, task: &TaskState) -> HostResult<Git> {
-    match worktree::of(plan, state, task) {
-        Err(error) if error.kind == HostErrorKind::NoWorktree => {
-            Worktrees::lock(plan)?.restore(task)?;
-            worktree::of(plan, state, task)
-        }
-        found => found,
+        time: Duration::from_secs(settings.verify.timeout_seconds.into()),
+        // A check takes from them what failed.
+        head: 16 * 1024,
+        tail: 48 * 1024,
     }
 }
 
@@ -247,229 +223,97 @@ pub fn verify(
 ) -> HostResult<Verified> {
     let state = plan.load()?.state;
     let task = state.expect_submitted(id, iteration)?;
-    let tree = plan.tree()?;
-    let part = tree.part_with(&task.leaf);
-    let (parsed, _) = parse(&part);
-    let leaf = plan::leaf(&parsed, id).ok_or_else(|| Refusal::UnknownTask(id.clone()))?;
-    if !approval::is_approved(leaf, &task.leaf) {
-        return Err(Refusal::Edited(id.clone()).into());
-    }
-    let git = submitted_in(plan, &state, task)?;
-    let granted: Vec<String> = task
-        .granted
-        .iter()
-        .map(|granted| granted.path.clone())
-        .collect();
+    let agreed = plan.agreed_commands(&state)?;
+    let of_leaf = |leaf: &Task<'_>| ApprovedWork::of(leaf, task);
+    let work = plan.tree()?.with_approved(&task.leaf, of_leaf)?;
+    let git = worktree::submitted(plan, &state, task)?;
     let scope = TaskScope {
+        others: tasks_beside(&state, task),
         ignores_case: git.ignores_case(),
-        ..TaskScope::new(leaf, &granted, others(&state, task))
+        ..work.scope
     };
-    // What a commit of another task puts into the checkout at this moment is nobody's edit.
-    let leave_out_commits = |facts: &mut ChangeFacts| {
-        if acquire(&plan.commit_lock(), Duration::ZERO).is_err()
-            && let Some((began, now)) = &mut facts.around
-        {
-            now.checkout.clone_from(&began.checkout);
+    let bench = Bench::of(&git, &state, task, &scope)?;
+    let mut measured = bench.measure()?;
+    let is_known = |known: &&MeasuredWork| {
+        known.tree == measured.tree.as_str() && known.files == measured.facts.changes
+    };
+    let known = task.verification.as_ref().filter(is_known);
+    let checks = match known {
+        Some(known) => {
+            leave_out_commits(plan, &mut measured.facts);
+            renewed(&known.checks, verification::check_around(&measured.facts))
+        }
+        None => {
+            let is_dropped = |line: &&str| task.dropped.contains(*line);
+            let lines = work.commands.iter().map(String::as_str);
+            let (dropped, lines): (Vec<&str>, Vec<&str>) = lines.partition(is_dropped);
+            let limits = check_limits(&plan.settings);
+            let (tried, last) = bench.try_commands(measured, agreed, &lines, limits)?;
+            measured = last;
+            leave_out_commits(plan, &mut measured.facts);
+            measured.read(&git)?;
+            let mut checks = verification::check(&scope, &measured.facts, &tried.runs);
+            let ran_before = |line: &str| state.tests_ran.get(line).copied();
+            checks.extend(verification::check_counts(&scope, &checks, ran_before));
+            checks.extend(dropped.into_iter().map(verification::dropped_check));
+            checks.extend(verification::disturbed(&tried.faults));
+            if task.worktree().is_none() {
+                checks.extend(state.kept_in_checkout(&lines));
+            }
+            checks.extend(state.test_first(task));
+            checks
         }
     };
-    let measure = || {
-        let mut measured = measured(&git, &state, task, &scope)?;
-        leave_out_commits(&mut measured.facts);
-        HostResult::Ok(measured)
-    };
-    let measured = measure()?;
-    let tree = measured.tree.to_string();
-    let mut verified = Verified {
+    let verified = Verified {
         title: task.leaf.title.clone(),
         iteration: task.iteration,
         worktree: task.worktree().map(|_| git.worktree().to_owned()),
-        checks: Vec::new(),
-        files: measured.facts.changes.clone(),
-        criteria: leaf.acceptance().map(str::to_owned).collect(),
-        tests_required: leaf.tests_required(),
-        covers: leaf
-            .fields
-            .items(FieldKind::Covers)
-            .iter()
-            .map(|item| item.text.to_string())
-            .collect(),
+        checks,
+        files: measured.facts.changes,
+        criteria: work.criteria,
+        tests_required: work.tests_required,
+        covers: work.covers,
     };
-    if let Some(before) = task
-        .verification
-        .as_ref()
-        .filter(|v| v.tree == tree && v.files == verified.files)
-    {
-        verified.checks.clone_from(&before.checks);
-        // A hook made since then would run in the commit.
-        let around = verification::check_around(&measured.facts);
-        if around.iter().all(|check| before.checks.contains(check)) {
-            return Ok(verified);
-        }
-        verified
-            .checks
-            .retain(|known| around.iter().all(|check| check.name != known.name));
-        verified.checks.extend(around);
-        record(plan, id, &verified, tree, now())?;
-        return Ok(verified);
-    }
-    let time = Duration::from_secs(plan.settings.verify.timeout_seconds.into());
-    let lines = leaf.test_commands().chain(leaf.verify());
-    let (dropped, lines): (Vec<&str>, Vec<&str>) =
-        lines.partition(|line| task.dropped.contains(*line));
-    let agreed = plan.agreed_commands(&state)?;
-    let (seen, limits) = (&task.edited, limits(time));
-    let trial = Trial {
-        git: &git,
-        scope: &scope,
-        seen,
-        agreed,
-        lines: &lines,
-        limits,
-    };
-    let mut tried = trial.run(&measured)?;
-    let mut measured = if tried.tree == measured.tree {
-        measured
-    } else {
-        measure()?
-    };
-    if !tried.own.is_empty() && tried.faults.is_empty() {
-        // A tool such as a formatter changed the task's files: what counts is what it made of them.
-        tried = trial.run(&measured)?;
-        let again = std::mem::take(&mut tried.own)
-            .into_iter()
-            .map(|fault| format!("{fault} each time"));
-        tried.faults.extend(again);
-        measured = if tried.tree == measured.tree {
-            measured
-        } else {
-            measure()?
+    if known.is_none_or(|known| known.checks != verified.checks) {
+        let work = MeasuredWork {
+            tree: measured.tree.to_string(),
+            files: verified.files.clone(),
+            checks: verified.checks.clone(),
         };
+        let (task, iteration) = (id.clone(), verified.iteration);
+        let mut ledger = plan.lock()?;
+        ledger.state().expect_submitted(id, Some(iteration))?;
+        let event = Event::Verified {
+            task,
+            iteration,
+            work,
+        };
+        ledger.append(vec![event], now())?;
     }
-    if let (Some((_, now)), Some(last)) = (&mut measured.facts.around, tried.around) {
-        *now = last;
-    }
-    leave_out_commits(&mut measured.facts);
-    measured.read(&git)?;
-    verified.files.clone_from(&measured.facts.changes);
-    verified.checks = verification::check(&scope, &measured.facts, &tried.runs);
-    let ran_before = |line: &str| state.tests_ran.get(line).copied();
-    let counts = verification::check_counts(&scope, &verified.checks, ran_before);
-    verified.checks.extend(counts);
-    verified
-        .checks
-        .extend(dropped.into_iter().map(verification::dropped_check));
-    verified
-        .checks
-        .extend(verification::disturbed(&tried.faults));
-    verified.checks.extend(
-        state
-            .kept_in_checkout(&lines)
-            .filter(|_| task.worktree().is_none()),
-    );
-    verified.checks.extend(state.test_first(task));
-    record(plan, id, &verified, measured.tree.to_string(), now())?;
     Ok(verified)
 }
 
-/// Records the results for `id`, whose working tree was `tree`.
-fn record(
-    plan: &OpenPlan,
-    id: &TaskId,
-    verified: &Verified,
-    tree: String,
-    now: Timestamp,
-) -> HostResult<()> {
-    let mut ledger = plan.lock()?;
-    ledger
-        .state()
-        .expect_submitted(id, Some(verified.iteration))?;
-    let work = MeasuredWork {
-        tree,
-        files: verified.files.clone(),
-        checks: verified.checks.clone(),
-    };
-    let event = Event::Verified {
-        task: id.clone(),
-        iteration: verified.iteration,
-        work,
-    };
-    ledger.append(vec![event], now)
-}
-
-/// The commands of a task, to be run in its working tree.
-struct Trial<'t> {
-    git: &'t Git,
-    scope: &'t TaskScope,
-    seen: &'t BTreeSet<RepoPath>,
-    agreed: AgreedCommands,
-    lines: &'t [&'t str],
-    limits: Limits,
-}
-
-/// The commands as they ran, and what they did to the working tree.
-struct Tried {
-    runs: Vec<CommandRun>,
-    /// The working tree after the last one.
-    tree: Oid,
-    /// Its surroundings, if known.
-    around: Option<GitSurroundings>,
-    /// Changes of the task's own files.
-    own: Vec<String>,
-    /// Changes of others.
-    faults: Vec<String>,
-}
-
-impl Trial<'_> {
-    /// Runs the commands one after the other in the working tree just `measured`, and measures it after each: none may
-    /// change what a later one or the commit depends on.
-    fn run(&self, measured: &MeasuredChange) -> HostResult<Tried> {
-        let mut tried = Tried {
-            runs: Vec::new(),
-            tree: measured.tree.clone(),
-            around: measured.facts.around.as_ref().map(|(_, now)| now.clone()),
-            own: Vec::new(),
-            faults: Vec::new(),
-        };
-        for line in self.lines {
-            tried
-                .runs
-                .extend(self.agreed.run([*line], self.git.worktree(), self.limits));
-            let (now, surroundings) = self.git.observe()?;
-            for change in self.changes(&tried.tree, &now.tree)? {
-                let fault = format!("`{line}` changed {}", change.path);
-                let own = change
-                    .ends()
-                    .all(|path| self.scope.boundary().allows(path, || true));
-                if own {
-                    tried.own.push(fault)
-                } else {
-                    tried.faults.push(fault)
-                }
-            }
-            tried.tree = now.tree;
-            if tried
-                .around
-                .as_ref()
-                .is_some_and(|before| before.disturbed(&surroundings))
-            {
-                tried.faults.push(format!(
-                    "`{line}` changed git's settings, or an installed program"
-                ));
-            }
-            tried.around = Some(surroundings);
-        }
-        Ok(tried)
+/// What a commit of another task puts into the checkout at this moment is nobody's edit.
+fn leave_out_commits(plan: &OpenPlan, facts: &mut ChangeFacts) {
+    let is_committing = acquire(&plan.commit_lock(), Duration::ZERO).is_err();
+    if let (true, Some((began, now))) = (is_committing, &mut facts.around) {
+        now.checkout.clone_from(&began.checkout);
     }
+}
 
-    /// The changes from one tree to another that are not those of other running tasks.
-    fn changes(&self, before: &Oid, after: &Oid) -> HostResult<Vec<Change>> {
-        let evidence = OwnershipEvidence {
-            shared: !self.scope.others.is_empty(),
-            seen: self.seen.iter().cloned().collect(),
-            ..OwnershipEvidence::default()
-        };
-        Ok(divide(self.git.diff(before, after)?, self.scope, &evidence).own)
+/// The checks `before`, of the same tree, with what its surroundings say now: a hook made since then would run in the
+/// commit.
+fn renewed(before: &[Check], around: Vec<Check>) -> Vec<Check> {
+    if around.iter().all(|check| before.contains(check)) {
+        return before.to_vec();
     }
+    let is_old = |check: &&Check| around.iter().all(|new| new.name != check.name);
+    before
+        .iter()
+        .filter(is_old)
+        .cloned()
+        .chain(around.clone())
+        .collect()
 }
 
 /// Runs the `Verify` commands of `leaf`, as `agreed`, in `directory`: the checks, and true if they passed; `None` without
@@ -480,11 +324,78 @@ pub fn check_before(
     directory: &Path,
     settings: &Settings,
 ) -> Option<(Vec<Check>, bool)> {
-    let time = Duration::from_secs(settings.verify.timeout_seconds.into());
-    let runs = agreed.run(leaf.verify(), directory, limits(time));
+    let runs = agreed.run(leaf.verify(), directory, check_limits(settings));
     let checks: Vec<Check> = runs.iter().map(command_check).collect();
     let passed = checks
         .iter()
         .all(|check| check.verdict == CheckVerdict::Pass);
     (!checks.is_empty()).then_some((checks, passed))
+}
+
+/// A verifier's verdict on a task.
+#[derive(Debug)]
+pub struct VerifierVerdict {
+    pub task: TaskId,
+    /// The attempt that was judged.
+    pub iteration: Option<u32>,
+    pub opinion: VerifierOpinion,
+    pub notes: Vec<Note>,
+}
+
+/// A verdict that is recorded.
+#[derive(Debug)]
+pub struct RecordedVerdict {
+    /// The path of its evidence file below the plan's folder.
+    pub evidence: String,
+    pub settled: Vec<Settled>,
+    /// Why the commit has to follow later.
+    pub delayed: Option<HostError>,
+}
+
+/// Records `verdict` on the task as it is verified now, with its evidence, and settles what has passed.
+pub fn judge(
+    plan: &OpenPlan,
+    verdict: &VerifierVerdict,
+    now: impl Fn() -> Timestamp,
+) -> HostResult<RecordedVerdict> {
+    let id = &verdict.task;
+    let verified = verify(plan, id, verdict.iteration, &now)?;
+    let opinion = verdict
+        .opinion
+        .clone()
+        .complete(verified.criteria.len())
+        .map_err(|error| {
+            HostError::failed(error)
+                .with_hint("judge each criterion once: --pass 'N: …' or --fail 'N: …'")
+        })?;
+    let mut ledger = plan.lock()?;
+    let (iteration, criteria) = (Some(verified.iteration), &verified.criteria);
+    let mut events = ledger
+        .state()
+        .judge(id, iteration, opinion, criteria, fresh_token())?;
+    let notes = verdict
+        .notes
+        .iter()
+        .cloned()
+        .map(|note| note.learned_in(id));
+    events.extend(notes.map(|note| Event::Noted { note }));
+    let after = ledger.after(&events, now());
+    if !verdict.notes.is_empty() {
+        evidence::write_notepad(plan, &after)?;
+    }
+    let evidence = evidence::write_verdict(plan, &after, id, criteria, now())?;
+    ledger.append(events, now())?;
+    drop(ledger);
+    let (settled, delayed) = match settle(plan, now, COMMIT_PATIENCE) {
+        Ok(settled) => (settled, None),
+        Err(error) => match error.ends() {
+            Exit::CutOff | Exit::Overtaken => (Vec::new(), Some(error)),
+            _ => return Err(error),
+        },
+    };
+    Ok(RecordedVerdict {
+        evidence,
+        settled,
+        delayed,
+    })
 }

@@ -16,12 +16,11 @@ use fp_run::run::State;
 use fp_run::run::event::Base;
 use fp_run::run::state::{MeasuredWork, Status, TaskState};
 
-use crate::error::{HostError, HostErrorKind, HostResult};
+use crate::error::{HostError, HostResult};
 use crate::file;
 use crate::git::{EntryState, Git, Oid, Snapshot};
 use crate::plan::OpenPlan;
 use crate::platform::{self, os_string};
-use crate::repo::Repo;
 use crate::store::acquire;
 
 /// Time to wait for other processes that create worktrees; each takes as long as a checkout.
@@ -42,7 +41,7 @@ pub fn path(plan: &OpenPlan, owner: &AgentName) -> PathBuf {
 /// The working tree of `task`: its builder's worktree, or the checkout of the run.
 ///
 /// # Errors
-/// Its worktree is gone: [`HostErrorKind::NoWorktree`].
+/// Its worktree is gone.
 pub fn of(plan: &OpenPlan, state: &State, task: &TaskState) -> HostResult<Git> {
     match task.worktree() {
         None => plan.checkout(state),
@@ -55,9 +54,18 @@ fn no_worktree(owner: &AgentName, path: &Path) -> HostError {
     let hint = format!(
         "`fp claim PLAN --as {owner}` makes it again, at the commit that the task began on"
     );
-    HostError::refused(said)
-        .with_hint(hint)
-        .with_kind(HostErrorKind::NoWorktree)
+    HostError::refused(said).with_hint(hint)
+}
+
+/// The working tree of the submitted `task`. Makes a missing worktree again, as it was handed in.
+pub(super) fn submitted(plan: &OpenPlan, state: &State, task: &TaskState) -> HostResult<Git> {
+    if task
+        .worktree()
+        .is_some_and(|owner| open(plan, owner).is_none())
+    {
+        Worktrees::lock(plan)?.restore(task)?;
+    }
+    of(plan, state, task)
 }
 
 /// The worktree of `owner`, if it exists and works.
@@ -66,16 +74,15 @@ fn open(plan: &OpenPlan, owner: &AgentName) -> Option<Git> {
 }
 
 fn open_at(plan: &OpenPlan, path: &Path) -> Option<Git> {
-    let real = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
-    let found = Repo::find(path);
+    let is_folder = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
+    let git = Git::open_with(path, &plan.settings.plans_dir).ok()?;
     // A folder that is no worktree of its own belongs to the checkout around it.
-    let own = found.git_dir == plan.repo.git_dir
-        && platform::real_path(path).is_ok_and(|p| p == found.worktree);
-    let git = Git::open(path).ok().filter(|_| real && own)?;
+    let is_own = plan.repo.git_dir.as_deref() == Some(git.common_dir())
+        && platform::real_path(path).is_ok_and(|path| path == git.worktree());
     // Git uses this reason while it creates a worktree. A user may lock one for any other.
     let locked = fs::read(git.git_dir().join("locked")).unwrap_or_default();
-    let half_made = locked.trim_ascii() == b"initializing";
-    (!half_made).then(|| git.with_plans_dir(plan.settings.plans_dir.as_str()))
+    let is_half_made = locked.trim_ascii() == b"initializing";
+    Some(git).filter(|_| is_folder && is_own && !is_half_made)
 }
 
 impl<'p> Worktrees<'p> {

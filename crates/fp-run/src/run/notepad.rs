@@ -39,6 +39,14 @@ pub enum NoteKind {
 #[error("a note is one line `KIND: text`, with PATTERN, GOTCHA, UTIL, WARN or DEBT as its kind")]
 pub struct InvalidNote;
 
+impl std::str::FromStr for Note {
+    type Err = InvalidNote;
+
+    fn from_str(text: &str) -> Result<Self, InvalidNote> {
+        Self::parse(text, None)
+    }
+}
+
 impl Note {
     /// Reads `KIND: text` as agents write it, in any case and with any white space, cut to [`MAX_NOTE_CHARS`].
     pub fn parse(text: &str, task: Option<TaskId>) -> Result<Self, InvalidNote> {
@@ -53,6 +61,12 @@ impl Note {
             text: text.chars().take(MAX_NOTE_CHARS).collect(),
             task,
         })
+    }
+
+    /// The same note, learned in `task`.
+    pub fn learned_in(self, task: &TaskId) -> Self {
+        let task = Some(task.clone());
+        Self { task, ..self }
     }
 
     /// The note as a line of `notepad.md`, without the bullet.

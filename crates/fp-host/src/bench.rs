@@ -1,0 +1,317 @@
+//! The bench: a working tree in which a task's work is measured, and in which its commands run. It tells one task's
+//! changes from everybody else's: all differences between the working tree now and at the claim, minus those that belong
+//! to other tasks.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Component, Path};
+
+use fp_plan::repo_path::RepoPath;
+use fp_run::run::state::TaskState;
+use fp_run::run::{State, refuse};
+use fp_run::verification::change::Change;
+use fp_run::verification::ownership::{Divided, OwnershipEvidence, divide};
+use fp_run::verification::{
+    Boundary, ChangeFacts, ChangedText, CommandRun, GitSurroundings, TaskScope, wants_text,
+};
+
+use crate::error::HostResult;
+use crate::git::{Blobs, Git, GitCommit, Oid, Snapshot};
+use crate::process::Limits;
+use crate::trust::AgreedCommands;
+
+/// The working tree of a task, its state at the claim, and what tells whose a change is.
+#[derive(Debug, Clone)]
+pub struct Bench<'b> {
+    pub git: &'b Git,
+    /// The working tree at the claim.
+    pub base: Oid,
+    /// HEAD at the claim.
+    pub head: Oid,
+    /// HEAD, index and submodules around the working tree at the claim, if known.
+    pub around: Option<&'b GitSurroundings>,
+    /// The task's boundaries. If there are other tasks in it, they work in the same working tree.
+    pub scope: &'b TaskScope,
+    /// The commits that `fp` made in this run.
+    pub committed: HashSet<Oid>,
+    /// Paths that the task's builder was seen editing.
+    pub seen: HashSet<RepoPath>,
+}
+
+#[derive(Debug, Clone)]
+pub struct MeasuredChange {
+    /// The current working tree: a git tree, or the commit it equals.
+    pub tree: Oid,
+    /// Lines and texts are filled in by [`MeasuredChange::read`].
+    pub facts: ChangeFacts,
+    base: Oid,
+    blobs: HashMap<RepoPath, Blobs>,
+}
+
+/// The commands as they ran, and what they did to the working tree.
+#[derive(Debug)]
+pub(crate) struct Tried {
+    pub(crate) runs: Vec<CommandRun>,
+    /// Changes that a command made, and none may make.
+    pub(crate) faults: Vec<String>,
+    /// Changes of the task's own files.
+    own: Vec<String>,
+    /// The working tree after the last one.
+    tree: Oid,
+    /// Its surroundings, if known.
+    around: Option<GitSurroundings>,
+}
+
+impl<'b> Bench<'b> {
+    /// The bench of `task`, which works in `git`.
+    ///
+    /// # Errors
+    /// The task was never claimed, or the log has no valid hash.
+    pub(crate) fn of(
+        git: &'b Git,
+        state: &State,
+        task: &'b TaskState,
+        scope: &'b TaskScope,
+    ) -> HostResult<Self> {
+        let base = task
+            .base
+            .as_ref()
+            .ok_or_else(|| refuse(task, "only a task that was claimed has a change"))?;
+        let of_tasks = state.tasks.iter().filter_map(|task| task.commit.as_ref());
+        let committed = of_tasks.chain(&state.undone);
+        Ok(Self {
+            git,
+            base: base.tree.parse()?,
+            head: base.head.parse()?,
+            around: base.around.as_ref(),
+            scope,
+            committed: committed.filter_map(|commit| commit.parse().ok()).collect(),
+            seen: task.edited.iter().cloned().collect(),
+        })
+    }
+
+    /// Measures what the task changed. Runs three processes if the task was alone since the claim
+    /// and changed every file it lists; up to four more if something differs from HEAD or HEAD has moved.
+    ///
+    /// # Errors
+    /// Git fails, or a tree is gone.
+    pub fn measure(&self) -> HostResult<MeasuredChange> {
+        let (snapshot, now) = match self.around {
+            Some(_) => {
+                let (snapshot, surroundings) = self.git.observe()?;
+                (snapshot, Some(surroundings))
+            }
+            None => (self.git.snapshot_tree()?, None),
+        };
+        let commits = self.commits_since(&snapshot)?;
+        let (mut changes, mut blobs) = (Vec::new(), HashMap::<RepoPath, Blobs>::new());
+        for (change, sides) in self.git.diff_with_blobs(&self.base, &snapshot.tree)? {
+            let old = change.ends().last().expect("a change has an end").clone();
+            blobs.entry(old).or_default().before = sides.before;
+            blobs.entry(change.path.clone()).or_default().after = sides.after;
+            changes.push(change);
+        }
+        let settled = self.settled(commits.as_deref().unwrap_or_default(), &snapshot);
+        let Divided {
+            own,
+            elsewhere,
+            made_locks,
+        } = self.divided(changes, settled);
+        let ignored = self.ignored(&own)?;
+        let foreign = |commit: &&GitCommit| !self.committed.contains(&commit.hash);
+        let told = |commit: &GitCommit| format!("{} {:?}", commit.hash.short(), commit.subject);
+        let facts = ChangeFacts {
+            changes: own,
+            elsewhere,
+            made_locks,
+            ignored,
+            base_kept: commits.is_some(),
+            commits: commits.iter().flatten().filter(foreign).map(told).collect(),
+            around: self.around.cloned().zip(now),
+            ..ChangeFacts::default()
+        };
+        Ok(MeasuredChange {
+            tree: snapshot.tree,
+            facts,
+            base: self.base.clone(),
+            blobs,
+        })
+    }
+
+    /// Runs the commands in the working tree just `measured`. Returns how they ran, and the change as they have left it.
+    pub(crate) fn try_commands(
+        &self,
+        mut measured: MeasuredChange,
+        agreed: AgreedCommands,
+        lines: &[&str],
+        limits: Limits,
+    ) -> HostResult<(Tried, MeasuredChange)> {
+        let mut tried = self.run_each(&measured, agreed, lines, limits)?;
+        if !tried.own.is_empty() && tried.faults.is_empty() {
+            // A tool such as a formatter changed the task's files: what counts is what it made of them.
+            measured = self.measure()?;
+            tried = self.run_each(&measured, agreed, lines, limits)?;
+            let again = tried.own.iter().map(|fault| format!("{fault} each time"));
+            tried.faults.extend(again.collect::<Vec<_>>());
+        }
+        if tried.tree != measured.tree {
+            measured = self.measure()?;
+        }
+        if let (Some((_, now)), Some(last)) = (&mut measured.facts.around, &tried.around) {
+            now.clone_from(last);
+        }
+        Ok((tried, measured))
+    }
+
+    /// Runs the commands one after the other, and looks at the working tree after each: none may change what a later one
+    /// or the commit depends on.
+    fn run_each(
+        &self,
+        measured: &MeasuredChange,
+        agreed: AgreedCommands,
+        lines: &[&str],
+        limits: Limits,
+    ) -> HostResult<Tried> {
+        let mut tried = Tried {
+            runs: Vec::new(),
+            faults: Vec::new(),
+            own: Vec::new(),
+            tree: measured.tree.clone(),
+            around: measured.facts.around.as_ref().map(|(_, now)| now.clone()),
+        };
+        for line in lines {
+            let ran = agreed.run([*line], self.git.worktree(), limits);
+            tried.runs.extend(ran);
+            let (now, surroundings) = self.git.observe()?;
+            let changes = self.git.diff(&tried.tree, &now.tree)?;
+            for change in self.divided(changes, HashSet::new()).own {
+                let fault = format!("`{line}` changed {}", change.path);
+                let boundary = self.scope.boundary();
+                match change.ends().all(|path| boundary.allows(path, || true)) {
+                    true => tried.own.push(fault),
+                    false => tried.faults.push(fault),
+                }
+            }
+            tried.tree = now.tree;
+            let before = tried.around.replace(surroundings);
+            if let (Some(before), Some(now)) = (before, &tried.around)
+                && before.disturbed(now)
+            {
+                let fault = format!("`{line}` changed git's settings, or an installed program");
+                tried.faults.push(fault);
+            }
+        }
+        Ok(tried)
+    }
+
+    /// `changes` by their owners. Those of `settled` paths are in commits of other tasks.
+    fn divided(&self, changes: Vec<Change>, settled: HashSet<RepoPath>) -> Divided {
+        let evidence = OwnershipEvidence {
+            shared: !self.scope.others.is_empty(),
+            settled,
+            seen: self.seen.clone(),
+        };
+        divide(changes, self.scope, &evidence)
+    }
+
+    /// The commits since the claim; `None` if HEAD no longer contains the commit of that time.
+    fn commits_since(&self, snapshot: &Snapshot) -> HostResult<Option<Vec<GitCommit>>> {
+        match &snapshot.status.commit {
+            Some(head) if *head == self.head => Ok(Some(Vec::new())),
+            Some(_) if self.git.contains(&self.head)? => {
+                self.git.commits_since(&self.head).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Paths that other tasks' commits changed and that are unchanged since.
+    fn settled(&self, commits: &[GitCommit], snapshot: &Snapshot) -> HashSet<RepoPath> {
+        let own = commits
+            .iter()
+            .filter(|commit| self.committed.contains(&commit.hash));
+        let mut paths: HashSet<RepoPath> = own
+            .flat_map(|commit| commit.files.iter().cloned())
+            .collect();
+        for entry in &snapshot.status.entries {
+            paths.remove(&entry.path);
+        }
+        paths
+    }
+
+    /// Listed files that exist, are missing from the change, and are ignored by git.
+    fn ignored(&self, changes: &[Change]) -> HostResult<Vec<String>> {
+        let unseen = |file: &&String| {
+            let listed = Boundary::new([file]).ignoring_case(self.scope.ignores_case);
+            let inside = Path::new(file)
+                .components()
+                .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+            inside
+                && self.git.worktree().join(file).symlink_metadata().is_ok()
+                && !changes.iter().any(|change| listed.covers(&change.path))
+        };
+        let unseen: Vec<&String> = self.scope.files.iter().filter(unseen).collect();
+        self.git.ignored(&unseen)
+    }
+}
+
+impl MeasuredChange {
+    /// Adds the lines of the changes, with one process.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub fn read_lines(&mut self, git: &Git) -> HostResult<()> {
+        let changes: Vec<&Change> = self.facts.changes.iter().collect();
+        self.facts.lines = git.changed_lines(&self.base, &self.tree, &changes)?;
+        Ok(())
+    }
+
+    /// Adds the lines and texts that the checks look at, with up to three processes.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub fn read(&mut self, git: &Git) -> HostResult<()> {
+        self.read_lines(git)?;
+        let changes = self
+            .facts
+            .changes
+            .iter()
+            .filter(|change| wants_text(change));
+        let wanted: Vec<(&RepoPath, Blobs)> = changes
+            .map(|change| (&change.path, self.blobs_of(change)))
+            .collect();
+        let sides = wanted
+            .iter()
+            .flat_map(|(_, blobs)| [&blobs.before, &blobs.after]);
+        let contents = git.blobs(&sides.flatten().collect::<Vec<_>>())?;
+        // A side that should be there and was not read is too large.
+        let text = |id: &Option<Oid>| match id {
+            None => Some(None),
+            Some(id) => contents
+                .get(id)
+                .map(|bytes| Some(String::from_utf8_lossy(bytes).into_owned())),
+        };
+        let (mut texts, mut unread) = (Vec::new(), Vec::new());
+        for (path, blobs) in &wanted {
+            let path = (*path).clone();
+            match text(&blobs.before).zip(text(&blobs.after)) {
+                Some((before, after)) => texts.push(ChangedText {
+                    path,
+                    before,
+                    after,
+                }),
+                None => unread.push(path),
+            }
+        }
+        (self.facts.texts, self.facts.unread) = (texts, unread);
+        Ok(())
+    }
+
+    /// Both sides of a change; for a rename, the old side comes from the old path.
+    fn blobs_of(&self, change: &Change) -> Blobs {
+        let side = |path: &RepoPath| self.blobs.get(path).cloned().unwrap_or_default();
+        Blobs {
+            before: change.ends().last().and_then(|old| side(old).before),
+            after: side(&change.path).after,
+        }
+    }
+}
