@@ -50,7 +50,7 @@ pub(crate) fn show_log(args: LogArgs, context: &Context) -> CommandResult {
     let mut view = LogView {
         state: plan.store.empty_state(),
         is_json: context.is_json(),
-        concern: args.task.clone().map(TaskConcern::with),
+        concern: args.task.clone().map(TaskConcern::new),
         verbose: args.verbose,
         text: LogText::default(),
     };
@@ -115,7 +115,7 @@ impl LogView {
     fn line_text(&mut self, line: &LogLine) -> String {
         let entry = &line.entry;
         let concerned = match &mut self.concern {
-            Some(concern) => concern.of(entry),
+            Some(concern) => concern.concerned_by(entry),
             None => vec![true; entry.events.len()],
         };
         if self.is_json {

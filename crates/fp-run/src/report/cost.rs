@@ -29,15 +29,9 @@ impl CostReport {
     /// The report of `state`; `None` if no agent has told a cost.
     pub fn new(state: &State) -> Option<Self> {
         let mut agents = state.costs.clone();
-        agents.sort_by(|a, b| {
-            let key = |cost: &AgentCost| {
-                (
-                    cost.task.clone(),
-                    cost.iteration,
-                    cost.role == Role::Verifier,
-                )
-            };
-            key(a).cmp(&key(b))
+        agents.sort_by_cached_key(|cost| {
+            let is_verifier = cost.role == Role::Verifier;
+            (cost.task.clone(), cost.iteration, is_verifier)
         });
         let (tokens, micro_usd) = total_cost(&agents);
         let is_sent_back = |cost: &&AgentCost| {
@@ -45,10 +39,8 @@ impl CostReport {
             task.is_some_and(|task| cost.iteration < task.iteration)
         };
         let (sent_back, _) = total_cost(agents.iter().filter(is_sent_back));
-        let denied: BTreeSet<String> = agents
-            .iter()
-            .flat_map(|cost| cost.denied.iter().cloned())
-            .collect();
+        let denied = agents.iter().flat_map(|cost| &cost.denied);
+        let denied: BTreeSet<String> = denied.cloned().collect();
         if tokens.total() == 0 && micro_usd.is_none() && denied.is_empty() {
             return None;
         }
@@ -72,16 +64,14 @@ impl CostReport {
     /// A row for each agent's work on an attempt.
     pub fn rows(&self) -> impl Iterator<Item = [String; 6]> {
         self.agents.iter().map(|cost| {
-            let (task, attempt) = match &cost.task {
-                Some(task) => (task.to_string(), cost.iteration.to_string()),
-                None => Default::default(),
-            };
-            let model = [Some(cost.program.as_str()), cost.model.as_deref()];
+            let task = cost.task.as_ref();
+            let attempt = task.map(|_| cost.iteration.to_string());
+            let model = cost.model.as_ref().map(|model| format!(" {model}"));
             [
-                task,
-                attempt,
+                task.map(ToString::to_string).unwrap_or_default(),
+                attempt.unwrap_or_default(),
                 cost.role.into_str().to_owned(),
-                model.into_iter().flatten().collect::<Vec<_>>().join(" "),
+                cost.program.clone() + &model.unwrap_or_default(),
                 thousands(cost.tokens.total()),
                 cost.micro_usd.map(in_cents).unwrap_or_default(),
             ]
@@ -90,21 +80,15 @@ impl CostReport {
 
     /// Lines of text: the sum, and what is worth knowing of it.
     pub fn lines(&self) -> Vec<String> {
-        let mut lines = vec![format!(
-            "Cost: {}",
-            spent_in_words(self.tokens, self.micro_usd)
-        )];
+        let all = spent_in_words(self.tokens, self.micro_usd);
+        let mut lines = vec![format!("Cost: {all}")];
         if self.sent_back.total() > 0 {
-            lines.push(format!(
-                "  for attempts that were sent back: {}",
-                spent_in_words(self.sent_back, None)
-            ));
+            let lost = spent_in_words(self.sent_back, None);
+            lines.push(format!("  for attempts that were sent back: {lost}"));
         }
-        for rule in &self.denied {
-            lines.push(format!(
-                "  refused to agents; to allow it, add this to `agents.allow`: {rule}"
-            ));
-        }
+        lines.extend(self.denied.iter().map(|rule| {
+            format!("  refused to agents; to allow it, add this to `agents.allow`: {rule}")
+        }));
         lines
     }
 }
@@ -122,10 +106,11 @@ pub fn spent_in_words(tokens: TokenUse, micro_usd: Option<u64>) -> String {
 fn in_cents(micro: u64) -> String {
     match micro {
         1..10_000 => format!("0.{:04}", micro.div_ceil(100)),
-        _ => {
-            let cents = micro.div_ceil(10_000);
-            format!("{}.{:02}", cents / 100, cents % 100)
-        }
+        _ => format!(
+            "{}.{:02}",
+            micro.div_ceil(10_000) / 100,
+            micro.div_ceil(10_000) % 100
+        ),
     }
 }
 

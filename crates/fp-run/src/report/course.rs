@@ -307,7 +307,7 @@ impl Course {
         let mut lanes = std::mem::take(&mut self.lanes);
         let (mut pauses, mut work) = (Vec::new(), 0);
         if let Some((from, to)) = self.started_at.zip(self.ended_at) {
-            pauses = RunPause::all(lanes.iter().flat_map(|lane| &lane.bars), (from, to));
+            pauses = RunPause::between(lanes.iter().flat_map(|lane| &lane.bars), (from, to));
             work = worked_between(from, to, &pauses);
         }
         if !self.decisions.is_empty() {

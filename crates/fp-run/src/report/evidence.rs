@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 
 use crate::run::state::TaskState;
-use crate::verification::{COMMAND_CHECK, Check, CheckVerdict};
+use crate::verification::CheckVerdict;
 use fp_plan::markdown::longest_ticks;
 use fp_plan::plan::id::TaskId;
 use fp_plan::text::{one_line, shown_command};
@@ -27,59 +27,35 @@ pub fn evidence_page(task: &TaskState, criteria: &[String], at: Timestamp) -> St
     );
     for judged in verdict.map_or(&[][..], |verdict| &verdict.judgements) {
         let number = judged.criterion;
-        let criterion = criteria
-            .get(number.wrapping_sub(1))
-            .map_or("", String::as_str);
-        let (criterion, evidence) = (cell(criterion), cell(&judged.evidence));
-        let _ = writeln!(
-            page,
-            "| {number} | {criterion} | {} | {evidence} |",
-            word(judged.pass)
-        );
+        let criterion = number.checked_sub(1).and_then(|at| criteria.get(at));
+        let criterion = criterion.map_or_else(String::new, |text| table_cell(text));
+        let (result, evidence) = (pass_word(judged.pass), table_cell(&judged.evidence));
+        let _ = writeln!(page, "| {number} | {criterion} | {result} | {evidence} |");
     }
-    let all = task
-        .verification
-        .as_ref()
-        .map_or(&[][..], |measured| &measured.checks);
-    let (commands, checks): (Vec<&Check>, Vec<&Check>) = all
-        .iter()
-        .partition(|check| check.name.starts_with(COMMAND_CHECK));
     page.push_str(
         "\n## Mechanical Checks\n\n| Check | Result | Detail |\n|-------|--------|--------|\n",
     );
-    for Check {
-        name,
-        verdict,
-        detail,
-    } in checks
-    {
-        let _ = writeln!(
-            page,
-            "| {} | {} | {} |",
-            cell(name),
-            check_word(*verdict),
-            cell(detail)
-        );
+    let measured = task.verification.as_ref();
+    let checks = measured.map_or(&[][..], |measured| &measured.checks);
+    let mut output = String::new();
+    for check in checks {
+        let (detail, result) = (&check.detail, check_word(check.verdict));
+        if check.command().is_some() {
+            let (name, fence) = (shown_command(&check.name), fence_around(detail));
+            let detail = detail.trim_end();
+            let _ = write!(
+                output,
+                "{name} ({result})\n\n{fence}\n{detail}\n{fence}\n\n"
+            );
+        } else {
+            let (name, detail) = (table_cell(&check.name), table_cell(detail));
+            let _ = writeln!(page, "| {name} | {result} | {detail} |");
+        }
     }
-    page.push_str("\n## Test Output\n\n");
-    if commands.is_empty() {
-        page.push_str("No test commands\n");
+    if output.is_empty() {
+        output.push_str("No test commands\n");
     }
-    for Check {
-        name,
-        verdict,
-        detail,
-    } in commands
-    {
-        let (name, fence) = (shown_command(name), fence(detail));
-        let _ = write!(
-            page,
-            "{name} ({})\n\n{fence}\n{}\n{fence}\n\n",
-            check_word(*verdict),
-            detail.trim_end()
-        );
-    }
-    page.push_str("\n## Files Reviewed\n\n");
+    let _ = write!(page, "\n## Test Output\n\n{output}\n## Files Reviewed\n\n");
     for change in task.changed() {
         let _ = writeln!(page, "- {}", change.path);
     }
@@ -87,11 +63,8 @@ pub fn evidence_page(task: &TaskState, criteria: &[String], at: Timestamp) -> St
         let line = format!("{} is not in the plan: {}", granted.path, granted.reason);
         let _ = writeln!(page, "- {}", one_line(&line));
     }
-    let _ = write!(
-        page,
-        "\n## Summary\n\n{}\n",
-        verdict.map_or("", |verdict| verdict.summary.trim())
-    );
+    let summary = verdict.map_or("", |verdict| verdict.summary.trim());
+    let _ = write!(page, "\n## Summary\n\n{summary}\n");
     page
 }
 
@@ -99,11 +72,11 @@ pub fn evidence_page(task: &TaskState, criteria: &[String], at: Timestamp) -> St
 pub fn evidence_head(task: &TaskId, pass: bool) -> String {
     format!(
         "# Verification Evidence: Task {task}\n\nResult: {}\n",
-        word(pass)
+        pass_word(pass)
     )
 }
 
-fn word(pass: bool) -> &'static str {
+fn pass_word(pass: bool) -> &'static str {
     if pass { "PASS" } else { "FAIL" }
 }
 
@@ -117,12 +90,12 @@ fn check_word(verdict: CheckVerdict) -> &'static str {
 }
 
 /// Text that can't end its table cell.
-fn cell(text: &str) -> String {
+fn table_cell(text: &str) -> String {
     one_line(text).replace('|', "\\|")
 }
 
 /// A fence longer than any run of backticks in `text`.
-fn fence(text: &str) -> String {
+fn fence_around(text: &str) -> String {
     "`".repeat(longest_ticks(text).max(2) + 1)
 }
 
@@ -131,6 +104,7 @@ mod tests {
     use super::*;
     use crate::run::event::{Judgement, Leaf};
     use crate::run::state::{MeasuredWork, TaskVerdict};
+    use crate::verification::{COMMAND_CHECK, Check};
 
     #[test]
     fn no_text_can_pass_for_a_result() {

@@ -2,21 +2,21 @@
 //! read.
 
 use std::cmp::Reverse;
-use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::course::Course;
+use super::log::by_whom;
 use super::run_page::{AttemptEnd, TaskAttempt};
 use super::standing::{LeadPresence, RunStanding};
 use super::status::{Phase, StatusReport, TaskCounts, TaskLine};
 use crate::interview::Interview;
 use crate::interview::record::quoted_lines;
-use crate::run::event::{Decider, Entry, Note};
+use crate::run::event::{Entry, Note};
 use crate::run::payload::short;
 use crate::run::question::Question;
-use crate::run::state::{State, Status};
+use crate::run::state::{State, Status, TaskState};
 use fp_plan::markdown::code;
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::text::{clipped, counted, one_line, shell_quoted};
@@ -72,22 +72,16 @@ impl HandoffReport {
     ) -> Self {
         let status = StatusReport::new(state, lead);
         let mut tries = Course::of_run(state, entries).tries;
-        let tasks = status
-            .tasks
-            .into_iter()
-            .zip(&state.tasks)
-            .map(|(line, task)| HandoffTask {
-                attempts: tries
-                    .remove(&line.id)
-                    .into_iter()
-                    .flatten()
-                    .map(|one| one.attempt)
-                    .collect(),
+        let task_of = |(line, task): (TaskLine, &TaskState)| {
+            let tries = tries.remove(&line.id).into_iter().flatten();
+            HandoffTask {
+                attempts: tries.map(|one| one.attempt).collect(),
                 started_at: task.started_at,
                 ended_at: task.ended_at,
                 line,
-            });
-        let assumptions = interview.map_or(&[][..], |interview| &interview.assumptions);
+            }
+        };
+        let tasks = status.tasks.into_iter().zip(&state.tasks).map(task_of);
         Self {
             plan_id: status.plan_id,
             goal,
@@ -100,7 +94,7 @@ impl HandoffReport {
             tasks: tasks.collect(),
             questions: state.open_questions().cloned().collect(),
             decisions: decisions_of(state, interview),
-            assumptions: assumptions.to_vec(),
+            assumptions: interview.map_or_else(Vec::new, |said| said.assumptions.clone()),
             notes: state.notes.clone(),
             read,
             next: next_steps(state, status.standing),
@@ -110,73 +104,55 @@ impl HandoffReport {
     /// The text of `handoff.md`.
     pub fn to_markdown(&self) -> String {
         let plan = &self.plan_id;
-        let at = self.last_at.map_or_else(
-            || "no event".into(),
-            |at| format!("{at:.0}, event {}", self.seq),
-        );
+        let (standing, counts) = (self.standing.into_str(), self.counts.in_words());
+        let at = match self.last_at {
+            Some(at) => format!("{at:.0}, event {}", self.seq),
+            None => "no event".into(),
+        };
+        let goal = quoted_lines(&self.goal);
         let mut page = format!(
-            "# Handoff: {plan}\n\nState of: {at} ({})\n\n## Goal\n\n{}\n## Progress\n\n{}\n",
-            self.standing.into_str(),
-            quoted_lines(&self.goal),
-            self.counts.in_words()
+            "# Handoff: {plan}\n\nState of: {at} ({standing})\n\n## Goal\n\n{goal}\n## Progress\n\n{counts}\n"
         );
+        let plain = |texts: &[String]| texts.iter().map(|text| plain_line(text)).collect();
+        let folder = |file: &String| format!("{} in the plan's folder", code(file));
+        let step = |step: &NextStep| format!("{}: {}", code(&step.command), plain_line(&step.why));
+        let questions = self.questions.iter().map(question_item).collect();
+        let notes = self.notes.iter().rev().map(note_item).collect();
+        let files = self.read.iter().map(folder).collect();
+        let steps = self.next.iter().map(step).collect();
         let status = format!("`fp status {plan}`");
-        section(
-            &mut page,
-            "Open questions",
-            self.questions.iter().map(question_item),
-            &status,
-        );
-        for (title, states) in [
-            ("Failed", &[Status::Failed][..]),
-            (
-                "Begun",
-                &[Status::Implementing, Status::AwaitingVerification],
-            ),
-            ("Pending", &[Status::Pending]),
-            ("Skipped", &[Status::Skipped]),
-            ("Done, the last first", &[Status::Completed]),
-        ] {
-            let is_in = |task: &&HandoffTask| states.contains(&task.line.status);
-            let mut tasks: Vec<&HandoffTask> = self.tasks.iter().filter(is_in).collect();
-            if states == [Status::Completed] {
-                tasks.sort_by_key(|task| Reverse(task.ended_at));
-            }
-            section(&mut page, title, tasks.into_iter().map(task_item), &status);
+        let (log, notepad) = (format!("`fp log {plan}`"), format!("`fp note {plan} list`"));
+        let begun = [Status::Implementing, Status::AwaitingVerification];
+        let done = self.items_in(&[Status::Completed]);
+        let sections: [(&str, Vec<String>, &str); 11] = [
+            ("Open questions", questions, &status),
+            ("Failed", self.items_in(&[Status::Failed]), &status),
+            ("Begun", self.items_in(&begun), &status),
+            ("Pending", self.items_in(&[Status::Pending]), &status),
+            ("Skipped", self.items_in(&[Status::Skipped]), &status),
+            ("Done, the last first", done, &status),
+            ("Decisions", plain(&self.decisions), &log),
+            ("Assumptions", plain(&self.assumptions), "`interview.md`"),
+            ("Notes, the last first", notes, &notepad),
+            ("Worth reading", files, &status),
+            ("Next commands", steps, &status),
+        ];
+        for (title, items, rest) in sections {
+            add_section(&mut page, title, &items, rest);
         }
-        let decisions = self.decisions.iter().map(|text| plain(text));
-        section(
-            &mut page,
-            "Decisions",
-            decisions,
-            &format!("`fp log {plan}`"),
-        );
-        section(
-            &mut page,
-            "Assumptions",
-            self.assumptions.iter().map(|text| plain(text)),
-            "`interview.md`",
-        );
-        let list = format!("`fp note {plan} list`");
-        section(
-            &mut page,
-            "Notes, the last first",
-            self.notes.iter().rev().map(note_item),
-            &list,
-        );
-        let files = self
-            .read
-            .iter()
-            .map(|file| format!("{} in the plan's folder", code(file)));
-        section(&mut page, "Worth reading", files, &status);
-        let step = |step: &NextStep| format!("{}: {}", code(&step.command), plain(&step.why));
-        section(
-            &mut page,
-            "Next commands",
-            self.next.iter().map(step),
-            &status,
-        );
         page
+    }
+
+    /// The tasks in these `states` as items, those that are done in the reverse order of their ends.
+    fn items_in(&self, states: &[Status]) -> Vec<String> {
+        let tasks = self.tasks.iter();
+        let mut tasks: Vec<&HandoffTask> = tasks
+            .filter(|task| states.contains(&task.line.status))
+            .collect();
+        if states == [Status::Completed] {
+            tasks.sort_by_key(|task| Reverse(task.ended_at));
+        }
+        tasks.into_iter().map(task_item).collect()
     }
 }
 
@@ -199,22 +175,18 @@ impl NextStep {
     /// The command that answers `question` with the option `wanted`, or the first if none has that label. The
     /// explanation lists all options.
     pub(super) fn answer(plan: &PlanId, question: &Question, wanted: &str) -> Self {
+        let id = &question.id;
         let labels: Vec<&str> = question
             .options
             .iter()
-            .map(|option| option.label.as_str())
+            .map(|option| &*option.label)
             .collect();
-        let chosen = labels
-            .iter()
-            .find(|label| **label == wanted)
-            .or(labels.first());
+        let chosen = labels.iter().find(|label| **label == wanted);
+        let chosen = chosen.or(labels.first()).copied().unwrap_or_default();
+        let (quoted_id, chosen) = (shell_quoted(id), shell_quoted(chosen));
         Self::new(
-            format!(
-                "fp answer {plan} {} --option {}",
-                shell_quoted(&question.id),
-                shell_quoted(chosen.copied().unwrap_or_default())
-            ),
-            format!("answers {} ({})", question.id, labels.join(", ")),
+            format!("fp answer {plan} {quoted_id} --option {chosen}"),
+            format!("answers {id} ({})", labels.join(", ")),
         )
     }
 
@@ -255,46 +227,40 @@ impl NextStep {
 /// The commands that move the plan of `state` forward, most urgent first; empty if everything is done.
 pub fn next_steps(state: &State, standing: RunStanding) -> Vec<NextStep> {
     let plan = &state.plan_id;
-    let mut steps: Vec<NextStep> = state
+    let answers = state
         .open_questions()
-        .map(|q| NextStep::answer(plan, q, ""))
-        .collect();
+        .map(|question| NextStep::answer(plan, question, ""));
+    let mut steps: Vec<NextStep> = answers.collect();
     if standing == RunStanding::Interrupted {
         steps.push(NextStep::go_on(state, "goes on with the run"));
     }
-    let asked = |id: &TaskId| state.open_questions().any(|q| q.topic.task() == Some(id));
+    let is_asked = |id: &TaskId| state.open_questions().any(|q| q.topic.task() == Some(id));
     let failed = state
         .tasks
         .iter()
-        .filter(|task| task.status == Status::Failed && !asked(&task.leaf.id));
-    steps.extend(failed.map(|task| NextStep::retry(plan, &task.leaf.id)));
-    let to_revise = state
-        .tasks
-        .iter()
-        .filter(|task| task.to_revise && !task.status.is_final());
+        .filter(|task| task.status == Status::Failed);
+    let failed = failed.map(|task| &task.leaf.id).filter(|id| !is_asked(id));
+    steps.extend(failed.map(|id| NextStep::retry(plan, id)));
+    let open = || state.tasks.iter().filter(|task| !task.status.is_final());
+    let to_revise = open().filter(|task| task.to_revise);
     steps.extend(to_revise.map(|task| NextStep::revise(plan, &task.leaf.id)));
-    let open = state.tasks.iter().any(|task| !task.status.is_final());
     match standing {
-        RunStanding::Planning => {
-            steps.push(NextStep::new(
-                format!("fp validate {plan}"),
-                "checks the task tree",
-            ));
-            steps.push(NextStep::new(
-                format!("fp approve {plan}"),
-                "approves it as it stands",
-            ));
-        }
+        RunStanding::Planning => steps.extend([
+            NextStep::new(format!("fp validate {plan}"), "checks the task tree"),
+            NextStep::new(format!("fp approve {plan}"), "approves it as it stands"),
+        ]),
         RunStanding::Approved => steps.push(NextStep::go_on(state, "builds it")),
-        RunStanding::Cancelled if open => {
-            steps.push(NextStep::go_on(state, "goes on where it was cancelled"))
-        }
-        RunStanding::Running | RunStanding::WaitsForYou if state.has_processes() => {
-            let watch = format!("fp status {plan} --watch");
-            steps.push(NextStep::new(watch, "shows what the run does"));
+        RunStanding::Cancelled if open().next().is_some() => {
+            steps.push(NextStep::go_on(state, "goes on where it was cancelled"));
         }
         RunStanding::Running | RunStanding::WaitsForYou => {
-            steps.push(NextStep::go_on(state, "goes on with the run"));
+            steps.push(match state.has_processes() {
+                true => NextStep::new(
+                    format!("fp status {plan} --watch"),
+                    "shows what the run does",
+                ),
+                false => NextStep::go_on(state, "goes on with the run"),
+            })
         }
         RunStanding::Interrupted | RunStanding::Finished | RunStanding::Cancelled => {}
     }
@@ -303,122 +269,92 @@ pub fn next_steps(state: &State, standing: RunStanding) -> Vec<NextStep> {
 
 fn decisions_of(state: &State, interview: Option<&Interview>) -> Vec<String> {
     let confirmed = interview.map_or(&[][..], |interview| &interview.decisions);
-    let by = |by: Decider| {
-        if by == Decider::Auto {
-            "by a rule"
-        } else {
-            "by the user"
-        }
-    };
-    let approved = state.approval.as_ref().map(|approval| {
-        let tasks = counted(state.tasks.len(), "task");
-        format!("The plan of {tasks} was approved {}", by(approval.by))
-    });
-    let answered = state
+    let mut decisions: Vec<String> = confirmed.iter().map(ToString::to_string).collect();
+    if let Some(approval) = &state.approval {
+        let (tasks, by) = (counted(state.tasks.len(), "task"), by_whom(approval.by));
+        decisions.push(format!("The plan of {tasks} was approved {by}"));
+    }
+    for asked in state
         .questions
         .iter()
-        .filter(|asked| !asked.answer.is_empty());
-    let answered = answered.map(|asked| {
-        format!(
-            "{} {} ({})",
-            asked.question.text,
-            asked.answer.join(", "),
-            by(asked.by)
-        )
-    });
-    confirmed
-        .iter()
-        .map(ToString::to_string)
-        .chain(approved)
-        .chain(answered)
-        .collect()
+        .filter(|asked| !asked.answer.is_empty())
+    {
+        let (question, answer) = (&asked.question.text, asked.answer.join(", "));
+        decisions.push(format!("{question} {answer} ({})", by_whom(asked.by)));
+    }
+    decisions
 }
 
 /// A task, with the end of its last attempt unless it is done.
 fn task_item(task: &HandoffTask) -> String {
     let line = &task.line;
     let is_over = matches!(line.status, Status::Completed | Status::Skipped);
-    let is_begun = matches!(
-        line.status,
-        Status::Implementing | Status::AwaitingVerification
-    );
-    let lost = task
-        .attempts
-        .iter()
-        .rev()
-        .find_map(lost_try)
-        .filter(|_| !is_over);
-    let detail = line.detail.as_deref().filter(|_| lost.is_none()).map(plain);
+    let is_begun = line.status.is_running();
+    let lost = task.attempts.iter().rev().find_map(lost_try);
+    let lost = lost.filter(|_| !is_over);
+    let detail = line.detail.as_deref().filter(|_| lost.is_none());
+    let attempt = format!("attempt {} of {}", line.iteration, line.max_iterations);
+    let owner = line.owner.as_ref().filter(|_| is_begun);
+    let commit = line.commit.as_ref();
     let facts = [
-        (line.iteration > 0)
-            .then(|| format!("attempt {} of {}", line.iteration, line.max_iterations)),
+        (line.iteration > 0).then_some(attempt),
         is_begun.then(|| line.status.into_str().to_owned()),
-        line.owner
-            .as_ref()
-            .filter(|_| is_begun)
-            .map(ToString::to_string),
-        line.commit
-            .as_ref()
-            .map(|commit| format!("commit {}", short(commit))),
-        detail.or_else(|| (line.status == Status::Pending).then(|| "ready".into())),
+        owner.map(ToString::to_string),
+        commit.map(|commit| format!("commit {}", short(commit))),
+        detail
+            .map(plain_line)
+            .or_else(|| line.ready.then(|| "ready".into())),
     ];
-    let mut item = format!("{}: {}", plain(line.id.as_str()), plain(&line.title));
+    let mut item = format!("{}: {}", line.id, plain_line(&line.title));
     item.extend(facts.into_iter().flatten().map(|fact| format!(" | {fact}")));
     item.extend(lost.map(|lost| format!("\n  - {lost}")));
     item
 }
 
 fn lost_try(attempt: &TaskAttempt) -> Option<String> {
-    let reason = plain(&super::reason_lines(attempt.end.as_ref()?.reason()?).join("; "));
-    let how = if matches!(attempt.end, Some(AttemptEnd::Released(_))) {
-        "taken back, "
-    } else {
-        ""
+    let TaskAttempt {
+        iteration,
+        builder,
+        end,
+    } = attempt;
+    let reason = plain_line(&super::reason_lines(end.as_ref()?.reason()?).join("; "));
+    let how = match end {
+        Some(AttemptEnd::Released(_)) => "taken back, ",
+        _ => "",
     };
-    Some(format!(
-        "attempt {}, {}: {how}{reason}",
-        attempt.iteration, attempt.builder
-    ))
+    Some(format!("attempt {iteration}, {builder}: {how}{reason}"))
 }
 
 fn question_item(question: &Question) -> String {
-    let mut item = format!("{}: {}", question.id, plain(&question.text));
+    let mut item = format!("{}: {}", question.id, plain_line(&question.text));
     for option in &question.options {
-        item.push_str(&format!(
-            "\n  - {}: {}",
-            plain(&option.label),
-            plain(&option.description)
-        ));
+        let (label, description) = (plain_line(&option.label), plain_line(&option.description));
+        item.push_str(&format!("\n  - {label}: {description}"));
     }
     item
 }
 
 fn note_item(note: &Note) -> String {
     let line = note.line();
-    format!(
-        "{}{}",
-        line.strip_suffix(note.text.as_str()).unwrap_or_default(),
-        plain(&note.text)
-    )
+    let head = line.strip_suffix(note.text.as_str());
+    format!("{}{}", head.unwrap_or_default(), plain_line(&note.text))
 }
 
-/// Writes a section with the first items, and a hint where to find the others.
-fn section(page: &mut String, title: &str, items: impl IntoIterator<Item = String>, rest: &str) {
-    let items: Vec<String> = items.into_iter().collect();
+/// Writes a section with the first `items`, and a hint where to find the others.
+fn add_section(page: &mut String, title: &str, items: &[String], rest: &str) {
     if items.is_empty() {
         return;
     }
-    let _ = write!(page, "\n## {title}\n\n");
-    for item in items.iter().take(ITEMS) {
-        let _ = writeln!(page, "- {item}");
-    }
+    page.push_str(&format!("\n## {title}\n\n"));
+    let shown = items.iter().take(ITEMS).map(|item| format!("- {item}\n"));
+    page.extend(shown);
     if let Some(more @ 1..) = items.len().checked_sub(ITEMS) {
-        let _ = writeln!(page, "- and {more} more: {rest}");
+        page.push_str(&format!("- and {more} more: {rest}\n"));
     }
 }
 
 /// A text on one line, in its own characters: whoever reads the page quotes from it.
-fn plain(text: &str) -> String {
+fn plain_line(text: &str) -> String {
     clipped(&one_line(text), TEXT)
 }
 
@@ -428,21 +364,24 @@ mod tests {
 
     #[test]
     fn a_text_is_one_line_as_it_was_given() {
-        assert_eq!(plain("a\n# b\t*c* 10**20"), "a # b *c* 10**20");
-        assert_eq!(plain(&"한".repeat(TEXT + 1)), "한".repeat(TEXT - 1) + "…");
+        assert_eq!(plain_line("a\n# b\t*c* 10**20"), "a # b *c* 10**20");
+        assert_eq!(
+            plain_line(&"한".repeat(TEXT + 1)),
+            "한".repeat(TEXT - 1) + "…"
+        );
     }
 
     #[test]
     fn a_long_list_says_where_the_rest_is() {
-        let items = || (1..=ITEMS + 2).map(|number| number.to_string());
+        let items: Vec<String> = (1..=ITEMS + 2).map(|number| number.to_string()).collect();
         let mut page = String::new();
-        section(&mut page, "T", items(), "there");
+        add_section(&mut page, "T", &items, "there");
         assert!(
             page.starts_with("\n## T\n\n- 1\n") && page.ends_with("- 12\n- and 2 more: there\n"),
             "{page}"
         );
         let mut page = String::new();
-        section(&mut page, "T", [], "there");
+        add_section(&mut page, "T", &[], "there");
         assert_eq!(page, "");
     }
 }

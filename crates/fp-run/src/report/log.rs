@@ -336,7 +336,7 @@ fn told_before(check: &Check) -> String {
     }
 }
 
-fn by_whom(by: Decider) -> &'static str {
+pub(super) fn by_whom(by: Decider) -> &'static str {
     match by {
         Decider::User => "by the user",
         Decider::Auto => "by a rule",
@@ -365,27 +365,25 @@ pub struct TaskConcern {
 }
 
 impl TaskConcern {
-    pub fn with(task: TaskId) -> Self {
-        Self {
-            task,
-            questions: BTreeSet::new(),
-        }
+    pub fn new(task: TaskId) -> Self {
+        let questions = BTreeSet::new();
+        Self { task, questions }
     }
 
     /// Tells which events of `entry` concern the task. Must be called for every entry in order, because an answer names
     /// only its question.
-    pub fn of(&mut self, entry: &Entry) -> Vec<bool> {
-        entry.events.iter().map(|event| self.has(event)).collect()
+    pub fn concerned_by(&mut self, entry: &Entry) -> Vec<bool> {
+        let events = entry.events.iter();
+        events.map(|event| self.is_concerned(event)).collect()
     }
 
-    fn has(&mut self, event: &Event) -> bool {
-        if let Event::Asked { question } = event
-            && question.topic.concerns(&self.task)
-        {
-            self.questions.insert(question.id.clone());
-        }
+    fn is_concerned(&mut self, event: &Event) -> bool {
         match event {
-            Event::Asked { question } => question.topic.concerns(&self.task),
+            Event::Asked { question } if question.topic.concerns(&self.task) => {
+                self.questions.insert(question.id.clone());
+                true
+            }
+            Event::Asked { .. } => false,
             Event::Answered { question, .. } => self.questions.contains(question),
             Event::HeadMoved { drifted, .. } => drifted.contains_key(&self.task),
             Event::Kept { tasks } => tasks.contains(&self.task),
@@ -504,18 +502,18 @@ mod tests {
 
     #[test]
     fn a_task_is_concerned_by_its_questions_and_their_answers() {
-        let mut concern = TaskConcern::with(TaskId::new("1").unwrap());
+        let mut concern = TaskConcern::new(TaskId::new("1").unwrap());
         assert_eq!(
-            concern.of(&entry(failed_for_good())),
+            concern.concerned_by(&entry(failed_for_good())),
             [true, true, false, true]
         );
         let answered = |id: &str| json!({ "answered": { "question": id, "options": ["Retry"], "by": "user" } });
         let later = entry(
             json!([answered("q1"), answered("q2"), { "retried": { "task": "3", "restored": ["1"] } }]),
         );
-        assert_eq!(concern.of(&later), [true, false, true]);
+        assert_eq!(concern.concerned_by(&later), [true, false, true]);
         assert_eq!(
-            concern.of(&entry(json!(["told", "finished"]))),
+            concern.concerned_by(&entry(json!(["told", "finished"]))),
             [false, false]
         );
     }

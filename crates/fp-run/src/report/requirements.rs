@@ -23,10 +23,11 @@ impl RequirementLine {
     /// The requirements of `interview`, by the tasks of `tree` and their states.
     pub fn all(interview: &Interview, tree: &Plan, state: &State) -> Vec<Self> {
         let is_done = |id: &String| {
-            state
+            let mut done = state
                 .tasks
                 .iter()
-                .any(|task| task.leaf.id.as_str() == id && task.status == Status::Completed)
+                .filter(|task| task.status == Status::Completed);
+            done.any(|task| task.leaf.id.as_str() == id)
         };
         let line = |requirement: &RecordedStatement| {
             let covering = tree.leaves().filter(|leaf| {
@@ -34,11 +35,10 @@ impl RequirementLine {
                 covered.any(|item| item.text.eq_ignore_ascii_case(&requirement.id))
             });
             let tasks: Vec<String> = covering.map(|leaf| leaf.id.to_string()).collect();
-            let met = !tasks.is_empty() && tasks.iter().all(is_done);
             Self {
                 id: requirement.id.clone(),
                 text: one_line(&requirement.text),
-                met,
+                met: !tasks.is_empty() && tasks.iter().all(is_done),
                 tasks,
             }
         };
@@ -49,10 +49,9 @@ impl RequirementLine {
 impl std::fmt::Display for RequirementLine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let met = if self.met { "met" } else { "not met" };
-        let tasks = if self.tasks.is_empty() {
-            "no task covers it".to_owned()
-        } else {
-            self.tasks.join(", ")
+        let tasks = match self.tasks.is_empty() {
+            true => "no task covers it".to_owned(),
+            false => self.tasks.join(", "),
         };
         write!(f, "{} {met}: {} ({tasks})", self.id, self.text)
     }

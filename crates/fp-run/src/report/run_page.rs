@@ -17,6 +17,7 @@ use super::tree::TreeReport;
 use crate::run::State;
 use crate::run::event::{Decider, Entry, Note};
 use crate::run::ready::work_behind;
+use crate::run::state::TaskState;
 use crate::verification::Check;
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 
@@ -84,19 +85,17 @@ impl RunTimes {
         pauses: &[RunPause],
     ) -> Self {
         let mut times = Self::default();
-        bars.into_iter().for_each(|bar| times.add(bar, pauses));
+        for bar in bars {
+            let part = match bar.kind {
+                BarKind::Building => &mut times.building,
+                BarKind::Asking => &mut times.asking,
+                BarKind::Waiting => &mut times.waiting,
+                BarKind::Verifying => &mut times.verifying,
+                BarKind::Committing => &mut times.committing,
+            };
+            *part += worked_between(bar.from, bar.to, pauses);
+        }
         times
-    }
-
-    fn add(&mut self, bar: &LaneBar, pauses: &[RunPause]) {
-        let part = match bar.kind {
-            BarKind::Building => &mut self.building,
-            BarKind::Asking => &mut self.asking,
-            BarKind::Waiting => &mut self.waiting,
-            BarKind::Verifying => &mut self.verifying,
-            BarKind::Committing => &mut self.committing,
-        };
-        *part += worked_between(bar.from, bar.to, pauses);
     }
 }
 
@@ -109,23 +108,21 @@ pub struct RunPause {
 impl RunPause {
     /// The pauses between `from` and `to` in the work of these bars. A gap is none that is shorter than a minute or
     /// a third of the work.
-    pub(super) fn all<'b>(
+    pub(super) fn between<'b>(
         bars: impl Iterator<Item = &'b LaneBar>,
         (from, to): (Timestamp, Timestamp),
     ) -> Vec<Self> {
         let is_work = |bar: &&LaneBar| !matches!(bar.kind, BarKind::Asking | BarKind::Waiting);
-        let mut spans: Vec<(Timestamp, Timestamp)> =
-            bars.filter(is_work).map(|bar| (bar.from, bar.to)).collect();
+        let mut spans: Vec<_> = bars.filter(is_work).map(|bar| (bar.from, bar.to)).collect();
         spans.push((to, to));
         spans.sort_unstable();
         let (mut gaps, mut last, mut worked) = (Vec::new(), from, 0);
         for (begin, end) in spans {
-            if begin > last {
-                gaps.push(Self {
-                    from: last,
-                    to: begin,
-                });
-            }
+            let gap = (begin > last).then_some(Self {
+                from: last,
+                to: begin,
+            });
+            gaps.extend(gap);
             worked += millis_between(last.max(begin), end);
             last = last.max(end);
         }
@@ -313,26 +310,23 @@ pub struct LongestChain {
 
 impl LongestChain {
     fn new(state: &State, spent: impl Fn(&TaskId) -> u64) -> Self {
-        let tasks = &state.tasks;
-        let number: HashMap<&TaskId, usize> =
-            tasks.iter().map(|task| &task.leaf.id).zip(0..).collect();
-        let mut users = vec![Vec::new(); tasks.len()];
-        for (user, task) in tasks.iter().enumerate() {
-            for &before in task.leaf.waits_for().filter_map(|id| number.get(id)) {
-                users[before].push(user);
-            }
+        let ids: Vec<&TaskId> = state.tasks.iter().map(|task| &task.leaf.id).collect();
+        let number: HashMap<&TaskId, usize> = ids.iter().copied().zip(0..).collect();
+        let mut users = vec![Vec::new(); ids.len()];
+        for (user, task) in state.tasks.iter().enumerate() {
+            let before = task.leaf.waits_for().filter_map(|id| number.get(id));
+            before.for_each(|&before| users[before].push(user));
         }
-        let weights: Vec<u64> = tasks.iter().map(|task| spent(&task.leaf.id)).collect();
+        let weights: Vec<u64> = ids.iter().map(|id| spent(id)).collect();
         let behind = work_behind(&weights, users.clone());
         let longest = |tasks: &mut dyn Iterator<Item = usize>| {
-            tasks
-                .max_by_key(|&task| (behind[task], Reverse(task)))
-                .filter(|&task| behind[task] > 0)
+            let longest = tasks.max_by_key(|&task| (behind[task], Reverse(task)));
+            longest.filter(|&task| behind[task] > 0)
         };
-        let first = longest(&mut (0..tasks.len()));
+        let first = longest(&mut (0..ids.len()));
         let chain = std::iter::successors(first, |&task| longest(&mut users[task].iter().copied()));
         Self {
-            tasks: chain.map(|task| tasks[task].leaf.id.clone()).collect(),
+            tasks: chain.map(|task| ids[task].clone()).collect(),
             millis: first.map_or(0, |task| behind[task]),
         }
     }
@@ -351,29 +345,29 @@ impl<'p> RunPage<'p> {
         let mut course = Course::of_run(state, entries);
         course.word_criteria(&tree);
         let (lanes, pauses) = course.take_lanes();
-        let worked = || {
-            lanes
+        let of_builders = lanes.iter().filter(|lane| !lane.user);
+        let worked: Vec<&LaneBar> = of_builders.flat_map(|lane| &lane.bars).collect();
+        let mut bars_of: HashMap<&TaskId, Vec<&LaneBar>> = HashMap::new();
+        for &bar in &worked {
+            bar.task
                 .iter()
-                .filter(|lane| !lane.user)
-                .flat_map(|lane| &lane.bars)
-        };
-        let mut spent: HashMap<TaskId, RunTimes> = HashMap::new();
-        for (task, bar) in worked().filter_map(|bar| Some((bar.task.clone()?, bar))) {
-            spent.entry(task).or_default().add(bar, &pauses);
+                .for_each(|task| bars_of.entry(task).or_default().push(bar));
         }
-        let chain = LongestChain::new(state, |task| spent.get(task).map_or(0, RunTimes::total));
-        let tasks = status
-            .tasks
-            .into_iter()
-            .zip(&state.tasks)
-            .map(|(line, task)| RunTask {
-                started_at: task.started_at,
-                ended_at: task.ended_at,
-                millis: spent.remove(&line.id).unwrap_or_default(),
-                tries: course.tries.remove(&line.id).unwrap_or_default(),
-                line,
-            });
-        let tasks: Vec<RunTask> = tasks.collect();
+        let spent = |task: &TaskId| {
+            let bars = bars_of.get(task).into_iter().flatten();
+            RunTimes::of_bars(bars.copied(), &pauses)
+        };
+        let chain = LongestChain::new(state, |task| spent(task).total());
+        let mut task_of = |(line, task): (TaskLine, &TaskState)| RunTask {
+            started_at: task.started_at,
+            ended_at: task.ended_at,
+            millis: spent(&line.id),
+            tries: course.tries.remove(&line.id).unwrap_or_default(),
+            line,
+        };
+        let tasks = status.tasks.into_iter().zip(&state.tasks);
+        let tasks: Vec<RunTask> = tasks.map(&mut task_of).collect();
+        let millis = RunTimes::of_bars(worked, &pauses);
         Self {
             plan_id: status.plan_id,
             goal,
@@ -387,7 +381,7 @@ impl<'p> RunPage<'p> {
             counts: status.counts,
             tries: tasks.iter().map(|task| task.tries.len()).sum(),
             revisions: course.revisions,
-            millis: RunTimes::of_bars(worked(), &pauses),
+            millis,
             pauses,
             chain,
             lanes,
@@ -406,26 +400,24 @@ impl<'p> RunPage<'p> {
 
     /// Milliseconds from start to end.
     pub fn wall(&self) -> u64 {
-        self.started_at
-            .zip(self.ended_at)
-            .map_or(0, |(from, to)| millis_between(from, to))
+        self.between_ends(&[])
     }
 
     /// Milliseconds from start to end without the pauses.
     pub fn work(&self) -> u64 {
-        self.started_at
-            .zip(self.ended_at)
-            .map_or(0, |(from, to)| worked_between(from, to, &self.pauses))
+        self.between_ends(&self.pauses)
+    }
+
+    fn between_ends(&self, pauses: &[RunPause]) -> u64 {
+        let ends = self.started_at.zip(self.ended_at);
+        ends.map_or(0, |(from, to)| worked_between(from, to, pauses))
     }
 
     /// The attempts that verification sent back.
     pub fn sent_back(&self) -> usize {
+        let tries = self.tasks.iter().flat_map(|task| &task.tries);
         let is_failed = |one: &&TaskTry| matches!(one.attempt.end, Some(AttemptEnd::Failed(_)));
-        self.tasks
-            .iter()
-            .flat_map(|task| &task.tries)
-            .filter(is_failed)
-            .count()
+        tries.filter(is_failed).count()
     }
 
     /// The questions that nobody has answered.

@@ -1,7 +1,7 @@
 //! Gathers a task tree for display: its tasks with their state in the run, the waves they could run in, and the tree's
 //! errors.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -16,12 +16,12 @@ use fp_plan::plan::Lines;
 use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::graph::{Graph, PlanIndex};
 use fp_plan::plan::id::PlanId;
-use fp_plan::plan::task::{Plan, Task, TaskFields, TaskIndex};
+use fp_plan::plan::task::{Plan, TaskFields, TaskIndex};
 use fp_plan::schedule::{
     CriticalPath, Delay, Schedule, ScheduleOptions, ScheduleStep, SpeedUp, schedule,
 };
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TreeReport<'p> {
     /// `None` for a mere file.
@@ -123,29 +123,15 @@ impl<'p> TreeReport<'p> {
     /// Reports on `tree`, with `goal` or else the root's text as its purpose.
     pub fn new(tree: &Plan, goal: Option<String>) -> Self {
         let graph = Graph::new(tree, &PlanIndex::new(tree));
-        let root = tree
-            .root
-            .map_or_else(String::new, |root| tree.tasks[root].description.to_string());
+        let root = tree.root.map(|root| &tree.tasks[root].description);
+        let complexities = tree.leaves().filter_map(|leaf| leaf.complexity);
+        let rows = (0..tree.tasks.len()).map(|task| TaskRow::new(tree, &graph, task));
         Self {
-            plan_id: None,
-            goal: goal.unwrap_or(root),
-            phase: None,
-            standing: None,
+            goal: goal.unwrap_or_else(|| root.map_or_else(String::new, ToString::to_string)),
             leaves: tree.leaves().count(),
-            total_complexity: tree
-                .leaves()
-                .filter_map(|leaf| leaf.complexity)
-                .map(u64::from)
-                .sum(),
-            critical_path: CriticalPath::default(),
-            speed_up: Vec::new(),
-            counts: None,
-            schedules: Vec::new(),
-            problems: Vec::new(),
-            critique: None,
-            tasks: (0..tree.tasks.len())
-                .map(|task| row(tree, &graph, task))
-                .collect(),
+            total_complexity: complexities.map(u64::from).sum(),
+            tasks: rows.collect(),
+            ..Self::default()
         }
     }
 
@@ -183,82 +169,88 @@ impl<'p> TreeReport<'p> {
             let Ok(found) = schedule(tree, &options) else {
                 return self;
             };
-            self.schedules.push(waves(&found, builders));
+            self.schedules.push(Waves::new(&found, builders));
             self.speed_up = found.speed_up;
             self.critical_path = found.critical_path;
         }
-        let on_path: BTreeSet<&str> = self.critical_path.tasks.iter().copied().collect();
         for task in self.tasks.iter_mut().filter(|task| task.leaf) {
-            task.critical = on_path.contains(task.id.as_str());
+            task.critical = self.critical_path.tasks.contains(&task.id.as_str());
         }
         self
     }
 
     /// Adds the errors among `found`, with their places in `lines`.
     pub fn with_problems(mut self, found: &[Diagnostic], lines: &Lines<'_>) -> Self {
-        let errors = found
-            .iter()
-            .filter(|found| found.severity == Severity::Error);
-        self.problems = errors
-            .map(|found| Problem {
-                rule: found.rule,
-                id: found.task_id.clone(),
-                line: lines.range(found.span).0.line,
-                detail: found.detail.clone(),
-            })
-            .collect();
+        let problem = |found: &Diagnostic| Problem {
+            rule: found.rule,
+            id: found.task_id.clone(),
+            line: lines.range(found.span).0.line,
+            detail: found.detail.clone(),
+        };
+        let is_error = |found: &&Diagnostic| found.severity == Severity::Error;
+        self.problems = found.iter().filter(is_error).map(problem).collect();
         self
     }
 }
 
-fn waves<'p>(found: &Schedule<'p>, builders: u32) -> Waves<'p> {
-    let mut steps: Vec<&ScheduleStep<'p>> = found.order.iter().collect();
-    steps.sort_by_key(|step| step.task);
-    let place = |step: &ScheduleStep<'p>| WavePlace {
-        id: step.id,
-        wave: step.wave,
-        delay: step.delay.clone(),
-    };
-    Waves {
-        builders,
-        waves: found.waves.len(),
-        places: steps.into_iter().map(place).collect(),
+impl<'p> Waves<'p> {
+    fn new(found: &Schedule<'p>, builders: u32) -> Self {
+        let mut steps: Vec<&ScheduleStep<'p>> = found.order.iter().collect();
+        steps.sort_by_key(|step| step.task);
+        let place = |step: &ScheduleStep<'p>| WavePlace {
+            id: step.id,
+            wave: step.wave,
+            delay: step.delay.clone(),
+        };
+        Self {
+            builders,
+            waves: found.waves.len(),
+            places: steps.into_iter().map(place).collect(),
+        }
     }
 }
 
-fn row(tree: &Plan, graph: &Graph, number: TaskIndex) -> TaskRow {
-    let task = &tree.tasks[number];
-    let fields = &task.fields;
-    let owned =
-        |texts: &mut dyn Iterator<Item = &str>| texts.map(str::to_owned).collect::<Vec<_>>();
-    TaskRow {
-        id: task.id.to_string(),
-        title: task.description.to_string(),
-        complexity: task.complexity,
-        depth: task.depth,
-        parent_id: task.parent.map(|parent| tree.tasks[parent].id.to_string()),
-        parent: task.parent,
-        children: task.children.clone(),
-        leaf: task.is_leaf(),
-        synthetic: task.synthetic,
-        dependencies: owned(&mut task.dependencies()),
-        preceded_by: owned(&mut task.after()),
-        after: after(task, graph, number),
-        critical: false,
-        state: None,
-        files: owned(&mut task.files()),
-        acceptance: owned(&mut task.acceptance()),
-        fields: FieldKind::ALL
-            .into_iter()
-            .filter_map(|kind| Some((kind.key(), field_value(fields, kind)?)))
-            .collect(),
-        notes: fields
-            .text(FieldKind::Description)
-            .into_iter()
-            .map(str::to_owned)
-            .chain(task.notes.iter().map(|note| note.text.to_string()))
-            .collect(),
+impl TaskRow {
+    fn new(tree: &Plan, graph: &Graph, number: TaskIndex) -> Self {
+        let task = &tree.tasks[number];
+        let fields = &task.fields;
+        let field = |kind: FieldKind| Some((kind.key(), field_value(fields, kind)?));
+        let mut after: Vec<TaskIndex> = Vec::new();
+        if task.is_leaf() {
+            let targets = graph.waits_for(number).iter();
+            targets.for_each(|target| {
+                if !after.contains(target) {
+                    after.push(*target)
+                }
+            });
+        }
+        let mut notes = owned(fields.text(FieldKind::Description).into_iter());
+        notes.extend(task.notes.iter().map(|note| note.text.to_string()));
+        Self {
+            id: task.id.to_string(),
+            title: task.description.to_string(),
+            complexity: task.complexity,
+            depth: task.depth,
+            parent_id: task.parent.map(|parent| tree.tasks[parent].id.to_string()),
+            parent: task.parent,
+            children: task.children.clone(),
+            leaf: task.is_leaf(),
+            synthetic: task.synthetic,
+            dependencies: owned(task.dependencies()),
+            preceded_by: owned(task.after()),
+            after,
+            critical: false,
+            state: None,
+            files: owned(task.files()),
+            acceptance: owned(task.acceptance()),
+            fields: FieldKind::ALL.into_iter().filter_map(field).collect(),
+            notes,
+        }
     }
+}
+
+fn owned<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<String> {
+    texts.map(str::to_owned).collect()
 }
 
 /// A field as JSON; `None` if a row already has it.
@@ -272,21 +264,6 @@ fn field_value(fields: &TaskFields, kind: FieldKind) -> Option<Value> {
         _ if kind.form().is_list() => fields.items(kind).iter().map(|item| &*item.text).collect(),
         _ => json!(fields.text(kind)),
     })
-}
-
-/// The distinct dependencies of a leaf, in the order written.
-fn after(task: &Task, graph: &Graph, number: TaskIndex) -> Vec<TaskIndex> {
-    let mut seen = BTreeSet::new();
-    let targets: &[TaskIndex] = if task.is_leaf() {
-        graph.waits_for(number)
-    } else {
-        &[]
-    };
-    targets
-        .iter()
-        .copied()
-        .filter(|&target| seen.insert(target))
-        .collect()
 }
 
 #[cfg(test)]

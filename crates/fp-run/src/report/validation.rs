@@ -51,22 +51,17 @@ struct FindingSpan {
     end_column: usize,
 }
 
-/// The findings with their places in `lines`.
-pub fn violations<'d>(found: &'d [Diagnostic], lines: &Lines<'_>) -> Vec<Violation<'d>> {
-    let place = |found: &'d Diagnostic| {
+impl<'d> Violation<'d> {
+    fn new(found: &'d Diagnostic, lines: &Lines<'_>) -> Self {
         let (start, end) = lines.range(found.span);
-        let (line, column) = (start.line, start.column);
-        Violation {
-            found,
-            span: FindingSpan {
-                line,
-                column,
-                end_line: end.line,
-                end_column: end.column,
-            },
-        }
-    };
-    found.iter().map(place).collect()
+        let span = FindingSpan {
+            line: start.line,
+            column: start.column,
+            end_line: end.line,
+            end_column: end.column,
+        };
+        Self { found, span }
+    }
 }
 
 impl<'p> ValidationReport<'p> {
@@ -86,7 +81,10 @@ impl<'p> ValidationReport<'p> {
             valid: !found.iter().any(|d| d.fails(strict)),
             max_complexity,
             total_leaf_tasks: plan.leaves().count(),
-            violations: violations(found, lines),
+            violations: found
+                .iter()
+                .map(|found| Violation::new(found, lines))
+                .collect(),
             stats: Stats {
                 max_depth: plan.tasks.iter().map(|t| t.depth).max().unwrap_or(0),
                 leaf_complexity_distribution: distribution,

@@ -87,21 +87,21 @@ impl WhyReport {
             return Err(Refusal::NotApproved);
         }
         let task = state.expect_task(id)?;
-        let mut events = happened(entries, id);
+        let mut events = events_of(entries, id);
         let earlier = events.len().saturating_sub(EVENTS);
         events.drain(..earlier);
         say_once(&mut events);
-        let obstacles = state.obstacles(edited);
-        let standing = RunStanding::of(state, lead);
-        let (mut chain, causes) = chain(state, standing, &obstacles, task);
+        let why = TaskReasons {
+            state,
+            standing: RunStanding::of(state, lead),
+            obstacles: state.obstacles(edited),
+        };
+        let (mut chain, causes) = why.chain_below(task);
         let more = chain.len().saturating_sub(STEPS);
         chain.truncate(STEPS);
+        let causes = causes.into_iter().take(CAUSES);
         let mut next: Vec<NextStep> = Vec::new();
-        for step in causes
-            .iter()
-            .take(CAUSES)
-            .flat_map(|cause| ways_out(state, standing, &obstacles, cause))
-        {
+        for step in causes.flat_map(|cause| why.ways_out(cause)) {
             if !next.contains(&step) {
                 next.push(step);
             }
@@ -121,11 +121,11 @@ impl WhyReport {
     }
 }
 
-fn happened<'e>(entries: impl IntoIterator<Item = &'e Entry>, id: &TaskId) -> Vec<TaskEvent> {
-    let mut concern = TaskConcern::with(id.clone());
+fn events_of<'e>(entries: impl IntoIterator<Item = &'e Entry>, id: &TaskId) -> Vec<TaskEvent> {
+    let mut concern = TaskConcern::new(id.clone());
     let mut all = Vec::new();
     for entry in entries {
-        let concerned = concern.of(entry);
+        let concerned = concern.concerned_by(entry);
         let events = entry.events.iter().zip(tell(entry)).zip(concerned);
         // The verdict says again which checks failed.
         let tells = |event: &Event| !is_minor(event) && !matches!(event, Event::Verified { .. });
@@ -151,184 +151,156 @@ fn say_once(events: &mut [TaskEvent]) {
     }
 }
 
-/// The chain below `task`, depth first, and the tasks in it that nothing else blocks.
-fn chain<'s>(
+/// What the reasons for the states of tasks follow from.
+struct TaskReasons<'s, 'e> {
     state: &'s State,
     standing: RunStanding,
-    obstacles: &Obstacles<'_, '_>,
-    task: &'s TaskState,
-) -> (Vec<WhyLink>, Vec<&'s TaskState>) {
-    let (mut links, mut causes) = (Vec::new(), Vec::new());
-    let mut seen = HashSet::from([&task.leaf.id]);
-    let mut open = vec![(task, 0)];
-    while let Some((task, depth)) = open.pop() {
-        let halt = TaskHalt::of(state, standing, task);
-        links.push(WhyLink {
-            id: task.leaf.id.clone(),
-            title: task.leaf.title.clone(),
-            status: task.status,
-            ready: obstacles.of(task).is_none(),
-            halt,
-            depth,
-            reason: reason(state, halt, obstacles, task),
-        });
-        let keepers = keepers(state, obstacles, task);
-        if keepers.is_empty() {
-            causes.push(task);
-        }
-        // The stack returns the last task first.
-        let unseen = keepers
-            .into_iter()
-            .rev()
-            .filter(|keeper| seen.insert(&keeper.leaf.id));
-        open.extend(unseen.map(|keeper| (keeper, depth + 1)));
-    }
-    (links, causes)
+    obstacles: Obstacles<'s, 'e>,
 }
 
-/// The tasks that block `task`.
-fn keepers<'s>(
-    state: &'s State,
-    obstacles: &Obstacles<'_, '_>,
-    task: &TaskState,
-) -> Vec<&'s TaskState> {
-    let Some(obstacle) = obstacles.of(task) else {
-        return Vec::new();
-    };
-    let among = |ids: &[TaskId]| ids.iter().filter_map(|id| state.task(id)).collect();
-    match obstacle {
-        Obstacle::Waits { on } => among(&on),
-        Obstacle::File { task, .. } => among(&[task]),
-        Obstacle::Blocked { by } => {
-            let dependencies: Vec<&TaskState> = among(&task.leaf.dependencies);
-            let lost = |t: &&TaskState| matches!(t.status, Status::Failed | Status::Skipped);
-            let lost: Vec<&TaskState> = dependencies.into_iter().filter(lost).collect();
-            if lost.is_empty() && by != task.leaf.id {
-                among(&[by])
-            } else {
-                lost
+impl<'s> TaskReasons<'s, '_> {
+    /// The chain below `task`, depth first, and the tasks in it that nothing else blocks.
+    fn chain_below(&self, task: &'s TaskState) -> (Vec<WhyLink>, Vec<&'s TaskState>) {
+        let (mut links, mut causes) = (Vec::new(), Vec::new());
+        let mut seen = HashSet::from([&task.leaf.id]);
+        let mut open = vec![(task, 0)];
+        while let Some((task, depth)) = open.pop() {
+            let halt = TaskHalt::of(self.state, self.standing, task);
+            links.push(WhyLink {
+                id: task.leaf.id.clone(),
+                title: task.leaf.title.clone(),
+                status: task.status,
+                ready: self.obstacles.of(task).is_none(),
+                halt,
+                depth,
+                reason: self.reason_of(task, halt),
+            });
+            let blockers = self.blockers_of(task);
+            if blockers.is_empty() {
+                causes.push(task);
             }
+            // The stack returns the last task first.
+            let unseen = blockers
+                .into_iter()
+                .rev()
+                .filter(|task| seen.insert(&task.leaf.id));
+            open.extend(unseen.map(|task| (task, depth + 1)));
         }
-        _ => Vec::new(),
+        (links, causes)
     }
-}
 
-fn reason(
-    state: &State,
-    halt: Option<TaskHalt>,
-    obstacles: &Obstacles<'_, '_>,
-    task: &TaskState,
-) -> String {
-    if let Some(question) = state
-        .open_questions()
-        .find(|q| q.topic.task() == Some(&task.leaf.id))
-    {
-        return format!(
-            "question {} waits for an answer: {}",
-            question.id, question.text
-        );
-    }
-    let Some(obstacle) = obstacles.of(task) else {
-        return state
-            .bar()
-            .map_or_else(|| "it is ready".into(), |bar| state.explain(task, &bar));
-    };
-    match &obstacle {
-        Obstacle::Done if task.imported => match &task.commit {
-            Some(commit) => format!(
-                "it was done before the plan was imported, commit {}",
-                short(commit)
-            ),
-            None => "it was done before the plan was imported, according to its source".into(),
-        },
-        Obstacle::Done => match task.note.as_ref().filter(|_| task.commit.is_none()) {
-            Some(note) => format!("it passed, without a commit: {note}"),
-            None => "it passed".into(),
-        },
-        Obstacle::Failed => {
-            reason_lines(task.reason.as_deref().unwrap_or("it was given up")).join("; ")
-        }
-        Obstacle::Blocked { by } if task.status == Status::Skipped => {
-            format!("it can't be done without {by}")
-        }
-        Obstacle::Held { .. } if task.awaits_commit() => {
-            "it passed and waits for its commit".into()
-        }
-        Obstacle::Held { by, status } => {
-            let what = if *status == Status::Implementing {
-                "being built"
-            } else {
-                "handed in"
-            };
-            let by = by
-                .as_ref()
-                .map_or_else(String::new, |by| format!(" by {by}"));
-            let most = state.iterations_of(&task.leaf.id);
-            let (verb, until) = match halt {
-                Some(TaskHalt::Stopped) if state.is_running() => {
-                    ("was", ", when the run was interrupted")
+    /// The tasks that block `task`.
+    fn blockers_of(&self, task: &TaskState) -> Vec<&'s TaskState> {
+        let among = |ids: &[TaskId]| -> Vec<&'s TaskState> {
+            ids.iter().filter_map(|id| self.state.task(id)).collect()
+        };
+        match self.obstacles.of(task) {
+            Some(Obstacle::Waits { on }) => among(&on),
+            Some(Obstacle::File { task, .. }) => among(&[task]),
+            Some(Obstacle::Blocked { by }) => {
+                let mut lost = among(&task.leaf.dependencies);
+                lost.retain(|t| matches!(t.status, Status::Failed | Status::Skipped));
+                match lost.is_empty() && by != task.leaf.id {
+                    true => among(&[by]),
+                    false => lost,
                 }
-                _ => ("is", ""),
-            };
-            format!(
-                "it {verb} {what}{by}, attempt {} of {most}{until}",
-                task.iteration
-            )
+            }
+            _ => Vec::new(),
         }
-        other => state.explain(task, other),
     }
-}
 
-/// The commands that help a task blocked by nothing but itself.
-fn ways_out(
-    state: &State,
-    standing: RunStanding,
-    obstacles: &Obstacles<'_, '_>,
-    task: &TaskState,
-) -> Vec<NextStep> {
-    let plan = &state.plan_id;
-    let id = &task.leaf.id;
-    let about = |topic: Option<&TaskId>| {
-        topic == Some(id) || topic.is_none() && task.status == Status::Pending
-    };
-    let questions: Vec<NextStep> = state
-        .open_questions()
-        .filter(|question| about(question.topic.task()))
-        .map(|question| NextStep::answer(plan, question, AnswerChoice::Retry.into_str()))
-        .collect();
-    if !questions.is_empty() {
-        return questions;
+    fn reason_of(&self, task: &TaskState, halt: Option<TaskHalt>) -> String {
+        let (state, id) = (self.state, &task.leaf.id);
+        if let Some(asked) = state.open_questions().find(|q| q.topic.task() == Some(id)) {
+            return format!("question {} waits for an answer: {}", asked.id, asked.text);
+        }
+        let Some(obstacle) = self.obstacles.of(task).or_else(|| state.bar()) else {
+            return "it is ready".into();
+        };
+        match &obstacle {
+            Obstacle::Done if task.imported => {
+                let commit = task.commit.as_deref();
+                let proof = commit.map(|commit| format!("commit {}", short(commit)));
+                let proof = proof.unwrap_or_else(|| "according to its source".into());
+                format!("it was done before the plan was imported, {proof}")
+            }
+            Obstacle::Done => match &task.note {
+                Some(note) if task.commit.is_none() => {
+                    format!("it passed, without a commit: {note}")
+                }
+                _ => "it passed".into(),
+            },
+            Obstacle::Failed => {
+                reason_lines(task.reason.as_deref().unwrap_or("it was given up")).join("; ")
+            }
+            Obstacle::Blocked { by } if task.status == Status::Skipped => {
+                format!("it can't be done without {by}")
+            }
+            Obstacle::Held { .. } if task.awaits_commit() => {
+                "it passed and waits for its commit".into()
+            }
+            Obstacle::Held { by, status } => {
+                let is_built = *status == Status::Implementing;
+                let what = if is_built { "being built" } else { "handed in" };
+                let by = by.iter().map(|by| format!(" by {by}")).collect::<String>();
+                let (attempt, most) = (task.iteration, state.iterations_of(id));
+                let told = format!("{what}{by}, attempt {attempt} of {most}");
+                match halt == Some(TaskHalt::Stopped) && state.is_running() {
+                    true => format!("it was {told}, when the run was interrupted"),
+                    false => format!("it is {told}"),
+                }
+            }
+            other => state.explain(task, other),
+        }
     }
-    let step = match obstacles.of(task) {
-        Some(Obstacle::Done) => return Vec::new(),
-        Some(Obstacle::Failed) => {
-            return vec![NextStep::retry(plan, id), NextStep::revise(plan, id)];
+
+    /// The commands that help a task blocked by nothing but itself.
+    fn ways_out(&self, task: &TaskState) -> Vec<NextStep> {
+        let (state, plan, id) = (self.state, &self.state.plan_id, &task.leaf.id);
+        let is_about = |topic: Option<&TaskId>| match topic {
+            Some(about) => about == id,
+            None => task.status == Status::Pending,
+        };
+        let questions = state
+            .open_questions()
+            .filter(|question| is_about(question.topic.task()));
+        let retry = AnswerChoice::Retry.into_str();
+        let answers: Vec<NextStep> = questions
+            .map(|question| NextStep::answer(plan, question, retry))
+            .collect();
+        if !answers.is_empty() {
+            return answers;
         }
-        Some(Obstacle::ToRevise) => NextStep::revise(plan, id),
-        Some(Obstacle::Edited) => NextStep::new(
-            format!("fp approve {plan}"),
-            "approves the tree as it is now, after a look at it",
-        ),
-        Some(Obstacle::Held { .. }) if standing == RunStanding::Interrupted => {
-            NextStep::go_on(state, &format!("goes on with task {id}"))
-        }
-        Some(Obstacle::Held {
-            by: Some(by),
-            status: Status::Implementing,
-        }) => NextStep::new(
-            format!("fp retry {plan} {id}"),
-            format!("takes task {id} back from {by}, in case that one is gone"),
-        ),
-        Some(Obstacle::Held { .. }) if task.awaits_commit() => NextStep::new(
-            state.lead_command(),
-            format!("makes the commit of task {id}"),
-        ),
-        Some(Obstacle::Held { .. }) => {
-            NextStep::new(state.lead_command(), format!("has task {id} verified"))
-        }
-        _ => NextStep::go_on(state, &format!("has task {id} built")),
-    };
-    vec![step]
+        vec![match self.obstacles.of(task) {
+            Some(Obstacle::Done) => return Vec::new(),
+            Some(Obstacle::Failed) => {
+                return vec![NextStep::retry(plan, id), NextStep::revise(plan, id)];
+            }
+            Some(Obstacle::ToRevise) => NextStep::revise(plan, id),
+            Some(Obstacle::Edited) => NextStep::new(
+                format!("fp approve {plan}"),
+                "approves the tree as it is now, after a look at it",
+            ),
+            Some(Obstacle::Held { .. }) if self.standing == RunStanding::Interrupted => {
+                NextStep::go_on(state, &format!("goes on with task {id}"))
+            }
+            Some(Obstacle::Held {
+                by: Some(by),
+                status: Status::Implementing,
+            }) => NextStep::new(
+                format!("fp retry {plan} {id}"),
+                format!("takes task {id} back from {by}, in case that one is gone"),
+            ),
+            Some(Obstacle::Held { .. }) => {
+                let why = match task.awaits_commit() {
+                    true => format!("makes the commit of task {id}"),
+                    false => format!("has task {id} verified"),
+                };
+                NextStep::new(state.lead_command(), why)
+            }
+            _ => NextStep::go_on(state, &format!("has task {id} built")),
+        }]
+    }
 }
 
 #[cfg(test)]

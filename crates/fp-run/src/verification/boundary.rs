@@ -19,11 +19,9 @@ impl Boundary {
     /// Builds the boundary of `files` as a task lists them. `./`, doubled or final `/`, and blanks around make no
     /// difference in a list; a folder covers everything below it. Names count byte by byte.
     pub fn new<T: AsRef<str>>(files: impl IntoIterator<Item = T>) -> Self {
+        let files = files.into_iter().map(|file| as_git_writes(file.as_ref()));
         Self {
-            files: files
-                .into_iter()
-                .map(|file| normalise(file.as_ref()))
-                .collect(),
+            files: files.collect(),
             ignores_case: false,
         }
     }
@@ -38,9 +36,15 @@ impl Boundary {
 
     /// True if `path` is listed, or below a listed folder.
     pub fn covers(&self, path: &RepoPath) -> bool {
-        self.files
-            .iter()
-            .any(|file| self.is_within(path.as_bytes(), file.as_bytes()))
+        let is_listed = |path: &[u8], lower: fn(&str) -> String| {
+            self.files
+                .iter()
+                .any(|file| is_within(path, lower(file).as_bytes()))
+        };
+        match self.ignores_case {
+            true => is_listed(path.to_lossy().to_lowercase().as_bytes(), str::to_lowercase),
+            false => is_listed(path.as_bytes(), str::to_owned),
+        }
     }
 
     /// True if `path` may be created without being listed: a test file beside a listed file, or a snapshot of such a
@@ -80,30 +84,17 @@ impl Boundary {
             .iter()
             .any(|file| convention(&lower, &file.to_lowercase()) && same_folders(file))
     }
-
-    fn is_within(&self, path: &[u8], folder: &[u8]) -> bool {
-        if self.ignores_case {
-            let lower = |name: &[u8]| String::from_utf8_lossy(name).to_lowercase().into_bytes();
-            return is_within(&lower(path), &lower(folder));
-        }
-        is_within(path, folder)
-    }
 }
 
 /// The path as git writes it: with `/` between folders, without `./` and a final `/`. The empty text is the whole
 /// repository.
-fn normalise(path: &str) -> String {
-    let path = path.trim();
-    let path = if path.contains('/') {
-        path.to_owned()
-    } else {
-        path.replace('\\', "/")
-    };
-    let parts: Vec<&str> = path
-        .split('/')
-        .filter(|part| !matches!(*part, "" | "."))
-        .collect();
-    parts.join("/")
+fn as_git_writes(path: &str) -> String {
+    let mut path = path.trim().to_owned();
+    if !path.contains('/') {
+        path = path.replace('\\', "/");
+    }
+    let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
+    parts.collect::<Vec<_>>().join("/")
 }
 
 fn is_within(path: &[u8], folder: &[u8]) -> bool {
@@ -113,58 +104,37 @@ fn is_within(path: &[u8], folder: &[u8]) -> bool {
 
 pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     let boundary = scope.boundary();
-    let others: Vec<(&str, Boundary)> = scope
-        .others
-        .iter()
-        .map(|task| (task.id.as_str(), scope.boundary_of(task)))
-        .collect();
-    let mut problems: Vec<String> = facts
+    let faults = facts
         .changes
         .iter()
-        .filter_map(|change| problem(change, &boundary, &others, scope))
-        .collect();
-    problems.extend(
-        facts
-            .ignored
-            .iter()
-            .map(|file| format!("{file} is ignored by git and can't be committed")),
-    );
-    if !problems.is_empty() {
-        return Check::new("boundary", CheckVerdict::Fail, list(&problems));
-    }
-    let seen = facts
-        .elsewhere
-        .iter()
-        .map(|(change, task)| format!("{} is task {task}'s", change.path));
-    let made = facts
-        .made_locks
-        .iter()
-        .map(|path| format!("{path} was made by a package manager"));
+        .filter_map(|change| fault_of(change, &boundary, scope));
+    let ignored = facts.ignored.iter();
+    let ignored = ignored.map(|file| format!("{file} is ignored by git and can't be committed"));
+    let faults: Vec<String> = faults.chain(ignored).collect();
+    let seen = facts.elsewhere.iter();
+    let seen = seen.map(|(change, task)| format!("{} is task {task}'s", change.path));
+    let made = facts.made_locks.iter();
+    let made = made.map(|path| format!("{path} was made by a package manager"));
     let not_counted: Vec<String> = seen.chain(made).collect();
-    if !not_counted.is_empty() {
-        let detail = format!(
-            "every change is within it; neither counted nor committed: {}",
-            list(&not_counted)
-        );
-        return Check::new("boundary", CheckVerdict::Note, detail);
-    }
-    if facts.changes.is_empty() {
-        return Check::new("boundary", CheckVerdict::NotApplicable, "nothing changed");
-    }
-    Check::new(
-        "boundary",
-        CheckVerdict::Pass,
-        "every change is within the task's files",
-    )
+    let (verdict, detail) = if !faults.is_empty() {
+        (CheckVerdict::Fail, list(&faults))
+    } else if !not_counted.is_empty() {
+        let others = list(&not_counted);
+        let detail = format!("every change is within it; neither counted nor committed: {others}");
+        (CheckVerdict::Note, detail)
+    } else if facts.changes.is_empty() {
+        (CheckVerdict::NotApplicable, "nothing changed".into())
+    } else {
+        (
+            CheckVerdict::Pass,
+            "every change is within the task's files".into(),
+        )
+    };
+    Check::new("boundary", verdict, detail)
 }
 
-/// Returns the fault of one change, if there is one.
-fn problem(
-    change: &Change,
-    boundary: &Boundary,
-    others: &[(&str, Boundary)],
-    scope: &TaskScope,
-) -> Option<String> {
+/// The fault of one change, if there is one.
+fn fault_of(change: &Change, boundary: &Boundary, scope: &TaskScope) -> Option<String> {
     if let Some(outside) = outside(change, boundary) {
         let verb = match (&change.status, outside == &change.path) {
             (ChangeStatus::Renamed { .. }, true) => "was put there by a rename",
@@ -172,8 +142,9 @@ fn problem(
             (ChangeStatus::Added, _) => "is new",
             _ => "was changed",
         };
-        let whose = others.iter().find(|(_, boundary)| boundary.covers(outside));
-        let whose = whose.map(|(id, _)| format!(" and belongs to task {id}, which is running"));
+        let mut others = scope.others.iter();
+        let whose = others.find(|task| scope.boundary_of(task).covers(outside));
+        let whose = whose.map(|task| format!(" and belongs to task {}, which is running", task.id));
         return Some(format!(
             "{outside} {verb}, is not in the task's files{}",
             whose.unwrap_or_default()

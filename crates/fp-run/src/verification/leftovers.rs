@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{ChangeFacts, Check, CheckVerdict, TaskScope, intent, list};
+use super::{ChangeFacts, Check, CheckVerdict, Findings, TaskScope, intent};
 use crate::regex;
 use fp_plan::language::Language;
 use fp_plan::repo_path::RepoPath;
@@ -93,7 +93,7 @@ static ABSTRACT: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// The weight of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Weight {
     Nothing,
     Told,
@@ -111,11 +111,11 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     for line in facts.lines.iter().flat_map(|file| &file.removed) {
         *moved.entry(line.text.trim()).or_default() += 1;
     }
-    let (mut failing, mut told) = (Vec::new(), Vec::new());
+    let mut found = Findings::default();
     for file in &facts.lines {
         let kind = FileText::of(&file.path);
         for line in &file.added {
-            let weight = match weigh(&line.text, kind) {
+            let weight = match kind.weigh_line(&line.text) {
                 Weight::Fails if may_todo && TODO.is_match(&line.text) => Weight::Told,
                 Weight::Fails if may_debug && kind.debugs(&line.text) => Weight::Told,
                 weight => weight,
@@ -124,19 +124,11 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
                 continue;
             }
             let shown: String = one_line(&line.text).chars().take(80).collect();
-            let found = format!("{}:{}: {shown}", file.path, line.number);
-            if weight == Weight::Fails {
-                failing.push(found)
-            } else {
-                told.push(found)
-            }
+            let place = format!("{}:{}: {shown}", file.path, line.number);
+            found.add(weight == Weight::Fails, place);
         }
     }
-    match (failing.is_empty(), told.is_empty()) {
-        (false, _) => Check::new(NAME, CheckVerdict::Fail, list(&failing)),
-        (true, false) => Check::new(NAME, CheckVerdict::Note, list(&told)),
-        (true, true) => Check::new(NAME, CheckVerdict::Pass, "none in the added lines"),
-    }
+    found.into_check(NAME, "none in the added lines")
 }
 
 /// The kind of text in a file.
@@ -149,11 +141,22 @@ enum FileText {
 impl FileText {
     fn of(path: &RepoPath) -> Self {
         let name = path.to_lossy().to_lowercase();
-        let prose = PROSE.iter().any(|extension| name.ends_with(extension));
-        if prose {
-            Self::Prose
+        match PROSE.iter().any(|extension| name.ends_with(extension)) {
+            true => Self::Prose,
+            false => Self::Code(Language::of(&name)),
+        }
+    }
+
+    fn weigh_line(self, text: &str) -> Weight {
+        let is_code = self != Self::Prose;
+        let unfinished = UNFINISHED.is_match(text) && !HTTP_STATUS.is_match(text);
+        let fails = unfinished || TODO_COMMENT.is_match(text) || self.debugs(text);
+        if MARKER.is_match(text) || is_code && fails {
+            Weight::Fails
+        } else if unfinished || TODO.is_match(text) || is_code && ABSTRACT.is_match(text) {
+            Weight::Told
         } else {
-            Self::Code(Language::of(&name))
+            Weight::Nothing
         }
     }
 
@@ -181,21 +184,6 @@ fn was_there(moved: &mut HashMap<&str, usize>, text: &str) -> bool {
     }
 }
 
-fn weigh(text: &str, kind: FileText) -> Weight {
-    let prose = kind == FileText::Prose;
-    if MARKER.is_match(text) {
-        return Weight::Fails;
-    }
-    let unfinished = UNFINISHED.is_match(text) && !HTTP_STATUS.is_match(text);
-    if !prose && (unfinished || TODO_COMMENT.is_match(text) || kind.debugs(text)) {
-        return Weight::Fails;
-    }
-    if unfinished || TODO.is_match(text) || !prose && ABSTRACT.is_match(text) {
-        return Weight::Told;
-    }
-    Weight::Nothing
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,7 +191,7 @@ mod tests {
     #[test]
     fn lines_of_code() {
         let check = |text: &str, expect: Weight| {
-            assert_eq!(weigh(text, FileText::Code(None)), expect, "{text}")
+            assert_eq!(FileText::Code(None).weigh_line(text), expect, "{text}")
         };
         check("    // TODO handle errors", Weight::Fails);
         check("x = 1  # FIXME: wrong", Weight::Fails);
@@ -235,7 +223,7 @@ mod tests {
     fn debugging_calls() {
         let check = |path: &str, text: &str, expect: Weight| {
             assert_eq!(
-                weigh(text, FileText::of(&path.into())),
+                FileText::of(&path.into()).weigh_line(text),
                 expect,
                 "{path}: {text}"
             );
@@ -285,8 +273,9 @@ mod tests {
 
     #[test]
     fn lines_of_prose() {
-        let check =
-            |text: &str, expect: Weight| assert_eq!(weigh(text, FileText::Prose), expect, "{text}");
+        let check = |text: &str, expect: Weight| {
+            assert_eq!(FileText::Prose.weigh_line(text), expect, "{text}")
+        };
         check("- TODO: write the second chapter", Weight::Told);
         check("Windows is not implemented", Weight::Told);
         check("<<<<<<< HEAD", Weight::Fails);

@@ -27,7 +27,7 @@ use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::task::Task;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::test_settings::has_test_settings;
-use fp_plan::text::command_span;
+use fp_plan::text::{command_span, counted};
 
 /// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,30 +53,50 @@ pub struct Check {
     pub detail: String,
 }
 
+impl CheckVerdict {
+    fn fail_if(fails: bool) -> Self {
+        if fails { Self::Fail } else { Self::Note }
+    }
+}
+
 impl Check {
+    fn new(name: &str, verdict: CheckVerdict, detail: impl Into<String>) -> Self {
+        Self {
+            name: name.to_owned(),
+            verdict,
+            detail: detail.into(),
+        }
+    }
+
     /// The fault for people and builders: without the time that a command took and the hash of its output, which are
     /// proof, and told where there was no output.
     pub fn told(&self) -> String {
         let Some(command) = self.command() else {
             return format!("Check {}: {}", self.name, self.detail);
         };
-        let (head, output) = self.detail.split_once('\n').unwrap_or((&self.detail, ""));
-        let ended = without_proof(head);
-        let output = if output.is_empty() {
-            ", no output".to_owned()
-        } else {
-            format!("\n{output}")
-        };
-        let command = command_span(command);
-        format!("{command} failed: {ended}{output}")
+        let (command, (ended, output)) = (command_span(command), self.outcome());
+        match output.is_empty() {
+            true => format!("{command} failed: {ended}, no output"),
+            false => format!("{command} failed: {ended}\n{output}"),
+        }
     }
 
     /// The result on one line: how a command ended, and the last line that it printed.
     pub fn result(&self) -> String {
+        let (ended, output) = self.outcome();
+        match output.lines().rfind(|line| !line.trim().is_empty()) {
+            Some(last) => format!("{ended}: {}", last.trim()),
+            None => ended.to_owned(),
+        }
+    }
+
+    /// How a command ended, without the time that it took and the hash of its output, and what it printed.
+    fn outcome(&self) -> (&str, &str) {
         let (head, output) = self.detail.split_once('\n').unwrap_or((&self.detail, ""));
-        let last = output.lines().rfind(|line| !line.trim().is_empty());
-        let last = last.map_or_else(String::new, |line| format!(": {}", line.trim()));
-        format!("{}{last}", without_proof(head))
+        let ended = head
+            .split_once(" after ")
+            .filter(|_| head.contains(", output sha256 "));
+        (ended.map_or(head, |(ended, _)| ended), output)
     }
 
     pub fn fails(&self) -> bool {
@@ -92,22 +112,35 @@ impl Check {
     pub fn lets_go(&self) -> bool {
         self.name == leftovers::NAME && self.verdict == CheckVerdict::Note
     }
-
-    fn new(name: &str, verdict: CheckVerdict, detail: impl Into<String>) -> Self {
-        Self {
-            name: name.to_owned(),
-            verdict,
-            detail: detail.into(),
-        }
-    }
 }
 
-/// How a command ended, without the time that it took and the hash of its output.
-fn without_proof(head: &str) -> &str {
-    let ended = head
-        .split_once(" after ")
-        .filter(|_| head.contains(", output sha256 "));
-    ended.map_or(head, |(ended, _)| ended)
+/// What a check found: faults, by which it fails, and what is only worth knowing.
+#[derive(Debug, Default)]
+struct Findings {
+    faults: Vec<String>,
+    notes: Vec<String>,
+}
+
+impl Findings {
+    fn add(&mut self, is_fault: bool, found: String) {
+        if is_fault {
+            &mut self.faults
+        } else {
+            &mut self.notes
+        }
+        .push(found);
+    }
+
+    /// The check `name`; where nothing was found, it passes as `fine`.
+    fn into_check(self, name: &str, fine: &str) -> Check {
+        if !self.faults.is_empty() {
+            Check::new(name, CheckVerdict::Fail, list(&self.faults))
+        } else if !self.notes.is_empty() {
+            Check::new(name, CheckVerdict::Note, list(&self.notes))
+        } else {
+            Check::new(name, CheckVerdict::Pass, fine)
+        }
+    }
 }
 
 /// Prefix of the names of checks that run a command.
@@ -142,30 +175,26 @@ pub fn command_check_name(line: &str) -> String {
 
 /// Turns `run` into a check. Only the exit status counts.
 pub fn command_check(run: &CommandRun) -> Check {
-    let verdict = if run.end == Some(CommandEnd::Exited(0)) {
-        CheckVerdict::Pass
-    } else {
-        CheckVerdict::Fail
-    };
+    let passes = run.end == Some(CommandEnd::Exited(0));
     let ended = match run.end {
         Some(CommandEnd::Exited(status)) => format!("exit status {status}"),
         Some(CommandEnd::Signalled(signal)) => format!("ended by signal {signal}"),
         Some(CommandEnd::TimedOut(seconds)) => format!("ended at its time limit of {seconds} s"),
         None => "could not be started".to_owned(),
     };
-    let mut detail = format!(
-        "{ended} after {}.{:03} s",
-        run.duration.as_secs(),
-        run.duration.subsec_millis()
-    );
+    let mut detail = format!("{ended} after {:.3} s", run.duration.as_secs_f64());
     if let Some(hash) = run.sha256.get(..16) {
         detail.push_str(&format!(", output sha256 {hash}…"));
     }
-    let output = output_cut::cut_output(&run.output, verdict == CheckVerdict::Pass);
+    let output = output_cut::cut_output(&run.output, passes);
     if !output.trim().is_empty() {
-        detail.push('\n');
-        detail.push_str(&output);
+        detail.push_str(&format!("\n{output}"));
     }
+    let verdict = if passes {
+        CheckVerdict::Pass
+    } else {
+        CheckVerdict::Fail
+    };
     Check::new(&command_check_name(&run.line), verdict, detail)
 }
 
@@ -191,20 +220,14 @@ pub struct TaskScope {
 impl TaskScope {
     /// The scope of `task`, with the `granted` files, while `others` are running.
     pub fn new(task: &Task, granted: &[String], others: Vec<OtherTask>) -> Self {
-        let description = task.fields.text(FieldKind::Description);
-        let text = std::iter::once(&*task.description)
-            .chain(description)
-            .chain(task.acceptance())
-            .chain(task.hints())
-            .collect::<Vec<_>>()
-            .join("\n");
-        let files = task
-            .files()
-            .map(str::to_owned)
-            .chain(granted.iter().cloned())
-            .collect();
+        let mut text = task.description.to_string();
+        let description = task.fields.text(FieldKind::Description).into_iter();
+        for wish in description.chain(task.acceptance()).chain(task.hints()) {
+            text.push_str(&format!("\n{wish}"));
+        }
+        let files = task.files().map(str::to_owned);
         Self {
-            files,
+            files: files.chain(granted.iter().cloned()).collect(),
             text,
             others,
             ignores_case: false,
@@ -285,7 +308,7 @@ pub fn disturbed(faults: &[String]) -> Option<Check> {
 /// Runs all checks of a change, in reporting order; `runs` are its commands in order.
 pub fn check(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec<Check> {
     let mut checks = vec![changed(scope, facts), boundary::check(scope, facts)];
-    checks.extend(history(facts));
+    checks.extend(check_history(facts));
     checks.extend(check_around(facts));
     checks.push(dependencies::check(scope, facts));
     checks.push(leftovers::check(scope, facts));
@@ -296,71 +319,71 @@ pub fn check(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec
 
 /// The checks of what no commit contains, apart from the branch.
 pub fn check_around(facts: &ChangeFacts) -> Vec<Check> {
-    let Some((began, now)) = &facts.around else {
-        return Vec::new();
-    };
-    began
-        .check(now)
-        .into_iter()
-        .chain(began.check_tools(now, facts))
-        .chain(began.check_checkout(now))
-        .collect()
+    let around = facts.around.iter();
+    let checks = around.flat_map(|(began, now)| {
+        [
+            began.check_files(now),
+            began.check_tools(now, facts),
+            began.check_checkout(now),
+        ]
+    });
+    checks.flatten().collect()
 }
 
 /// The checks that no command of the task can mend, as far as `facts` has what they look at.
 pub fn failed_at_hand(scope: &TaskScope, facts: &ChangeFacts) -> Vec<Check> {
-    let mut checks = vec![
+    let checks = [
         changed(scope, facts),
         boundary::check(scope, facts),
         leftovers::check(scope, facts),
     ];
-    checks.retain(|check| check.verdict == CheckVerdict::Fail);
-    checks
+    checks.into_iter().filter(Check::fails).collect()
 }
 
 /// The changed paths that the task may not touch, each with its change.
 pub fn outside<'f>(scope: &TaskScope, facts: &'f ChangeFacts) -> Vec<(&'f RepoPath, &'f Change)> {
     let boundary = scope.boundary();
-    let found = facts
-        .changes
-        .iter()
-        .filter_map(|change| Some((boundary::outside(change, &boundary)?, change)));
+    let changes = facts.changes.iter();
+    let found = changes.filter_map(|change| Some((boundary::outside(change, &boundary)?, change)));
     found.collect()
 }
 
 /// Fails a task that lists files but changed nothing.
 fn changed(scope: &TaskScope, facts: &ChangeFacts) -> Check {
-    let check = |verdict, detail: String| Check::new("changes", verdict, detail);
-    match facts.changes.len() {
-        0 if scope.files.is_empty() => check(CheckVerdict::NotApplicable, "the task lists no files".into()),
-        0 => check(
-            CheckVerdict::Fail,
-            "nothing differs from what was there when the task was claimed, but the task lists files".into(),
+    let (verdict, detail) = match facts.changes.len() {
+        0 if scope.files.is_empty() => {
+            let detail = "the task lists no files".to_owned();
+            (CheckVerdict::NotApplicable, detail)
+        }
+        0 => {
+            let detail = "nothing differs from what was there when the task was claimed, but the task lists files";
+            (CheckVerdict::Fail, detail.to_owned())
+        }
+        count => (
+            CheckVerdict::Pass,
+            format!("{} changed", counted(count, "file")),
         ),
-        1 => check(CheckVerdict::Pass, "1 file changed".into()),
-        n => check(CheckVerdict::Pass, format!("{n} files changed")),
-    }
+    };
+    Check::new("changes", verdict, detail)
 }
 
 /// Commits are made by `fp` after the verdict; anything else that happened to the history is mentioned.
-fn history(facts: &ChangeFacts) -> Option<Check> {
-    if !facts.base_kept {
+fn check_history(facts: &ChangeFacts) -> Option<Check> {
+    let around = facts.around.as_ref();
+    let (verdict, detail) = if !facts.base_kept {
         let detail = "HEAD no longer contains the commit that the task began on: \
                       a branch was switched, or history rewritten";
-        return Some(Check::new("history", CheckVerdict::Fail, detail));
-    }
-    if let Some(left) = facts
-        .around
-        .as_ref()
-        .and_then(|(began, now)| began.branch_left(now))
-    {
-        return Some(Check::new("history", CheckVerdict::Fail, left));
-    }
-    let detail = format!(
-        "committed since the task began, not by fp: {}",
-        facts.commits.join("; ")
-    );
-    (!facts.commits.is_empty()).then(|| Check::new("history", CheckVerdict::Note, detail))
+        (CheckVerdict::Fail, detail.to_owned())
+    } else if let Some(left) = around.and_then(|(began, now)| began.branch_left(now)) {
+        (CheckVerdict::Fail, left)
+    } else if facts.commits.is_empty() {
+        return None;
+    } else {
+        let commits = facts.commits.join("; ");
+        let detail = format!("committed since the task began, not by fp: {commits}");
+        (CheckVerdict::Note, detail)
+    };
+    Some(Check::new("history", verdict, detail))
 }
 
 /// The surroundings of a working tree at one moment, which no commit contains: the branch, and the files in git's own
@@ -386,79 +409,70 @@ pub struct GitSurroundings {
 impl GitSurroundings {
     /// The surroundings against which a task is measured that is claimed in these: those at the `start` of the run, as
     /// far as they apply to the builder's `own_worktree`.
-    pub fn since(self, start: Option<&Self>, own_worktree: bool) -> Self {
+    pub fn since(mut self, start: Option<&Self>, own_worktree: bool) -> Self {
         let Some(start) = start else { return self };
-        let applies = |path: &String| !own_worktree || path != "config.worktree";
-        let files = start.files.iter().filter(|(path, _)| applies(path));
-        let files = files
-            .map(|(path, hash)| (path.clone(), hash.clone()))
-            .collect();
-        let mut tools = self.tools;
+        self.files.clone_from(&start.files);
         if own_worktree {
+            self.files.remove("config.worktree");
             // What is installed there later has to be what the checkout has.
-            for (path, hash) in start
-                .tools
-                .iter()
-                .filter(|(path, _)| path.starts_with("node_modules/"))
-            {
-                tools.entry(path.clone()).or_insert_with(|| hash.clone());
+            for (path, hash) in &start.tools {
+                if path.starts_with("node_modules/") {
+                    self.tools
+                        .entry(path.clone())
+                        .or_insert_with(|| hash.clone());
+                }
             }
         }
-        Self {
-            files,
-            tools,
-            ..self
-        }
+        self
     }
 
     /// True if a command that ran in these, after which they are `now`, changed what a later one depends on. It may
     /// install programs, and hooks, as package managers do: what a commit has is compared with what was verified.
     pub fn disturbed(&self, now: &Self) -> bool {
-        let replaced = |(path, hash)| now.tools.get(path).is_some_and(|now| now != hash);
         let is_seen = |(path, _): &(&String, &String)| {
             !path.starts_with("hooks") && !path.starts_with("modules/")
         };
         let seen_before = self.files.iter().filter(is_seen);
-        !seen_before.eq(now.files.iter().filter(is_seen)) || self.tools.iter().any(replaced)
+        !seen_before.eq(now.files.iter().filter(is_seen)) || self.has_other_tools(now)
+    }
+
+    /// True if an installed program was replaced.
+    fn has_other_tools(&self, now: &Self) -> bool {
+        let is_other = |(path, hash)| now.tools.get(path).is_some_and(|now| now != hash);
+        self.tools.iter().any(is_other)
     }
 
     /// Fails a task in whose time an installed program was replaced, unless its own change installs packages.
     fn check_tools(&self, now: &Self, facts: &ChangeFacts) -> Option<Check> {
-        let changed = changed_paths(&self.tools, &now.tools);
-        let changed: Vec<_> = changed
-            .filter(|(_, how)| *how != HashChange::Gone)
-            .collect();
-        let is_replaced = changed.iter().any(|(_, how)| *how == HashChange::Other);
-        let mut ends = facts.changes.iter().flat_map(Change::ends);
-        let fails = is_replaced && !ends.any(is_package_file);
-        let verdict = if fails {
-            CheckVerdict::Fail
-        } else {
-            CheckVerdict::Note
+        let installs = || {
+            facts
+                .changes
+                .iter()
+                .flat_map(Change::ends)
+                .any(is_package_file)
         };
-        let words = ["was taken away", "is new", "was replaced"];
-        tell_changed("tools", verdict, "since the claim", changed, words)
+        let verdict = CheckVerdict::fail_if(self.has_other_tools(now) && !installs());
+        let words = [None, Some("is new"), Some("was replaced")];
+        let told = changed_hashes(&self.tools, &now.tools, words);
+        changed_check("tools", verdict, "since the claim", &told)
     }
 
     /// Mentions uncommitted changes in the user's checkout, which are no builder's: the user may work there.
     fn check_checkout(&self, now: &Self) -> Option<Check> {
-        let changed = changed_paths(&self.checkout, &now.checkout).collect();
-        let words = [
-            "has no uncommitted change any more",
-            "was changed",
-            "was changed",
-        ];
+        let gone = "has no uncommitted change any more";
+        let words = [gone, "was changed", "was changed"].map(Some);
+        let told = changed_hashes(&self.checkout, &now.checkout, words);
         let whose = "since the claim, in the user's checkout";
-        tell_changed("checkout", CheckVerdict::Note, whose, changed, words)
+        changed_check("checkout", CheckVerdict::Note, whose, &told)
     }
 
     /// Mentions changed files of git's own without failing the task, because the user may change them at any time, for
     /// example after a failed hook.
-    fn check(&self, now: &Self) -> Option<Check> {
-        let changed = changed_paths(&self.files, &now.files).collect();
-        let words = ["was taken away", "is new", "was changed"];
+    fn check_files(&self, now: &Self) -> Option<Check> {
+        let words = ["was taken away", "is new", "was changed"].map(Some);
+        let told = changed_hashes(&self.files, &now.files, words);
         let whose = "since the claim, in git's own folder";
-        tell_changed("git", CheckVerdict::Note, whose, changed, words)
+        changed_check("git", CheckVerdict::Note, whose, &told)
     }
 
     /// Words the fact that another branch is checked out `now`. A detached HEAD has no branch, as in a worktree or
@@ -470,53 +484,34 @@ impl GitSurroundings {
     }
 }
 
-/// What became of a hashed file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum HashChange {
-    Gone,
-    New,
-    Other,
-}
-
-/// The paths whose hashes differ, those that are gone first.
-fn changed_paths<'h>(
-    before: &'h BTreeMap<String, String>,
-    now: &'h BTreeMap<String, String>,
-) -> impl Iterator<Item = (&'h String, HashChange)> {
+/// The paths whose hashes differ, each with its word of `words`: for one that is gone, is new, or is another. What has no
+/// word is left out.
+fn changed_hashes(
+    before: &BTreeMap<String, String>,
+    now: &BTreeMap<String, String>,
+    words: [Option<&str>; 3],
+) -> Vec<String> {
     let gone = before.keys().filter(|path| !now.contains_key(*path));
+    let gone = gone.map(|path| (path, words[0]));
     let others = now
         .iter()
         .filter_map(|(path, hash)| match before.get(path) {
-            None => Some((path, HashChange::New)),
-            Some(known) => (known != hash).then_some((path, HashChange::Other)),
+            None => Some((path, words[1])),
+            Some(known) => (known != hash).then_some((path, words[2])),
         });
-    gone.map(|path| (path, HashChange::Gone)).chain(others)
+    let told = gone.chain(others);
+    told.filter_map(|(path, word)| Some(format!("{path} {}", word?)))
+        .collect()
 }
 
-/// The check `name` that names the `changed` paths, each with its word of `words`.
-fn tell_changed(
-    name: &str,
-    verdict: CheckVerdict,
-    whose: &str,
-    changed: Vec<(&String, HashChange)>,
-    words: [&str; 3],
-) -> Option<Check> {
-    let told = changed
-        .iter()
-        .map(|(path, how)| format!("{path} {}", words[*how as usize]));
-    let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| Check::new(name, verdict, format!("{whose}: {}", list(&told))))
+fn changed_check(name: &str, verdict: CheckVerdict, whose: &str, told: &[String]) -> Option<Check> {
+    (!told.is_empty()).then(|| Check::new(name, verdict, format!("{whose}: {}", list(told))))
 }
 
 /// `items` as one line, at most ten of them.
 pub fn list(items: &[String]) -> String {
     const SHOWN: usize = 10;
-    let mut text = items
-        .iter()
-        .take(SHOWN)
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join("; ");
+    let mut text = items[..items.len().min(SHOWN)].join("; ");
     if items.len() > SHOWN {
         text.push_str(&format!("; and {} more", items.len() - SHOWN));
     }

@@ -35,7 +35,7 @@ pub(super) enum SwitchPlace {
     Elsewhere,
 }
 
-/// How tests are written in a language.
+/// How tests are written in a language, as patterns.
 struct TestSyntax {
     language: Language,
     /// A test case whose first group with a match is its name.
@@ -44,8 +44,11 @@ struct TestSyntax {
     mark: &'static str,
     /// A function, whose first group with a match is its name.
     function: &'static str,
-    /// The words that switch tests off.
-    off: &'static [(&'static str, SwitchPlace)],
+    /// What switches a test off by its place: see [`SwitchPlace`].
+    before: &'static str,
+    on: &'static str,
+    inside: &'static str,
+    elsewhere: &'static str,
     /// The words that look at a result.
     assertion: &'static str,
 }
@@ -53,181 +56,142 @@ struct TestSyntax {
 /// A pattern that matches nothing.
 const NONE: &str = r"[^\s\S]";
 
+/// What a language has that says nothing of its tests.
+const PLAIN: TestSyntax = TestSyntax {
+    language: Language::TestScript,
+    case: NONE,
+    mark: NONE,
+    function: NONE,
+    before: NONE,
+    on: NONE,
+    inside: NONE,
+    elsewhere: NONE,
+    assertion: NONE,
+};
+
 const SYNTAXES: [TestSyntax; 11] = [
     TestSyntax {
         language: Language::Rust,
-        case: NONE,
         mark: r"^\s*#\[\s*(?:[\w:]+::)?(?:test|rstest|test_case|test_matrix|quickcheck|wasm_bindgen_test)\b",
         function: r"\bfn\s+(\w+)",
-        off: &[
-            (r"^\s*#\[\s*ignore\b", SwitchPlace::Before),
-            (r"#\[\s*cfg_attr\(.*\bignore\b", SwitchPlace::Before),
-        ],
+        before: r"^\s*#\[\s*ignore\b|#\[\s*cfg_attr\(.*\bignore\b",
         assertion: r"\b(?:debug_)?assert\w*!|\bassert_\w+!|\.expect_err\(|\bpanic!",
+        ..PLAIN
     },
     TestSyntax {
         language: Language::JavaScript,
         case: r#"(?:^|[\s;({])(?:x?it|x?test|fit|specify|xspecify)(?:\.\w+)*(?:\([^'"`]*\))?\s*\(\s*(?:'([^']*)'|"([^"]*)"|`([^`]*)`)"#,
-        mark: NONE,
-        function: NONE,
-        off: &[
-            (
-                r"\b(?:it|test|specify)\.(?:skip|todo|fixme|failing)\b|\bx(?:it|test|specify)\s*\(",
-                SwitchPlace::On,
-            ),
-            (
-                r"\b(?:describe|context|suite)\.skip\b|\bxdescribe\s*\(|\bxcontext\s*\(",
-                SwitchPlace::Elsewhere,
-            ),
-            (
-                r"\b(?:it|test|describe|context|suite|specify)\.only\b|\bf(?:it|describe)\s*\(",
-                SwitchPlace::Elsewhere,
-            ),
-            (r"\bthis\.skip\(\)|\bt\.skip\(", SwitchPlace::Inside),
-        ],
+        on: r"\b(?:it|test|specify)\.(?:skip|todo|fixme|failing)\b|\bx(?:it|test|specify)\s*\(",
+        inside: r"\bthis\.skip\(\)|\bt\.skip\(",
+        elsewhere: r"\b(?:describe|context|suite)\.skip\b|\bxdescribe\s*\(|\bxcontext\s*\(|\b(?:it|test|describe|context|suite|specify)\.only\b|\bf(?:it|describe)\s*\(",
         assertion: r"\bexpect\s*\(|\bassert\b|\.should\b|\bt\.(?:is|deepEqual|true|equal)\(",
+        ..PLAIN
     },
     TestSyntax {
         language: Language::Python,
         case: r"^\s*(?:async\s+)?def\s+(test\w*)\s*\(",
-        mark: NONE,
-        function: NONE,
-        off: &[
-            (
-                r"@(?:pytest\.)?mark\.(?:skip|skipif|xfail)\b|@(?:unittest\.)?(?:skip|skipIf|skipUnless|expectedFailure)\b",
-                SwitchPlace::Before,
-            ),
-            (
-                r"\bself\.skipTest\(|\bpytest\.(?:skip|xfail)\(|\bunittest\.SkipTest\b",
-                SwitchPlace::Inside,
-            ),
-            (
-                r"^\s*pytestmark\s*=.*\bskip|^\s*__test__\s*=\s*False|\bcollect_ignore\b",
-                SwitchPlace::Elsewhere,
-            ),
-        ],
+        before: r"@(?:pytest\.)?mark\.(?:skip|skipif|xfail)\b|@(?:unittest\.)?(?:skip|skipIf|skipUnless|expectedFailure)\b",
+        inside: r"\bself\.skipTest\(|\bpytest\.(?:skip|xfail)\(|\bunittest\.SkipTest\b",
+        elsewhere: r"^\s*pytestmark\s*=.*\bskip|^\s*__test__\s*=\s*False|\bcollect_ignore\b",
         assertion: r"^\s*assert\b|\bself\.assert\w+\(|\bpytest\.raises\(",
+        ..PLAIN
     },
     TestSyntax {
         language: Language::Go,
         case: r#"^func\s+((?:Test|Fuzz|Example|Benchmark)\w*)\s*\(|\bt\.Run\(\s*"([^"]*)""#,
-        mark: NONE,
-        function: NONE,
-        off: &[(r"\b[tb]\.(?:Skip|Skipf|SkipNow)\(", SwitchPlace::Inside)],
+        inside: r"\b[tb]\.(?:Skip|Skipf|SkipNow)\(",
         assertion: r"\bt\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\b(?:assert|require)\.\w+\(",
+        ..PLAIN
     },
     TestSyntax {
         language: Language::Jvm,
         case: r#"^\s*(?:test|it|should)\s*\(\s*"([^"]*)"|^\s*def\s+"([^"]*)""#,
         mark: r"@(?:Test|ParameterizedTest|RepeatedTest|TestFactory|TestTemplate|Property)\b",
         function: r"(?:\bvoid|\bfun|>|\bdef)\s+(`[^`]+`|\w+)\s*\(",
-        off: &[
-            (
-                r"@(?:Disabled\w*|Ignore|Ignored|PendingFeature)\b|@Test\(.*\benabled\s*=\s*false",
-                SwitchPlace::Before,
-            ),
-            (r"\bassume(?:True|False|That)\s*\(", SwitchPlace::Inside),
-        ],
+        before: r"@(?:Disabled\w*|Ignore|Ignored|PendingFeature)\b|@Test\(.*\benabled\s*=\s*false",
+        inside: r"\bassume(?:True|False|That)\s*\(",
         assertion: r"\bassert\w*\s*[({]|\bverify\s*\(|\bshould\w*\b|\bexpect\w*\s*\(",
+        ..PLAIN
     },
     TestSyntax {
         language: Language::C,
         case: r#"^\s*(?:TYPED_)?TEST(?:_[FP])?\s*\(\s*([^)]*?)\s*\)|^\s*(?:TEST_CASE|SCENARIO|SECTION)\s*\(\s*"([^"]*)"|^\s*BOOST_(?:AUTO|FIXTURE)_TEST_CASE\s*\(\s*(\w+)|^\s*(?:static\s+)?(?:void|int|bool)\s+(test_?\w+)\s*\("#,
-        mark: NONE,
-        function: NONE,
-        off: &[
-            (
-                r"\bGTEST_SKIP\s*\(|\bTEST_IGNORE\w*\s*\(|\bSKIP\s*\(",
-                SwitchPlace::Inside,
-            ),
-            (r"\bDISABLED_\w+", SwitchPlace::On),
-            (r"^\s*#\s*if\s+0\b", SwitchPlace::Before),
-        ],
+        before: r"^\s*#\s*if\s+0\b",
+        on: r"\bDISABLED_\w+",
+        inside: r"\bGTEST_SKIP\s*\(|\bTEST_IGNORE\w*\s*\(|\bSKIP\s*\(",
         assertion: r"\b(?:ASSERT|EXPECT|REQUIRE|CHECK|TEST_ASSERT|BOOST_(?:CHECK|REQUIRE|TEST))\w*\s*\(|\bassert\s*\(",
+        ..PLAIN
     },
     TestSyntax {
         language: Language::Ruby,
         case: r#"^\s*(?:x?it|specify|xspecify|scenario|xscenario|fit|test|example)\s*\(?\s*(?:'([^']*)'|"([^"]*)")|^\s*def\s+(test_\w+)"#,
-        mark: NONE,
-        function: NONE,
-        off: &[
-            (
-                r"^\s*x(?:it|specify|scenario)\b|\bskip:\s*(?:true|['\x22])|\bpending:\s*(?:true|['\x22])",
-                SwitchPlace::On,
-            ),
-            (r"^\s*(?:skip|pending)\b", SwitchPlace::Inside),
-            (
-                r"^\s*x(?:describe|context)\b|\bfocus:\s*true|^\s*f(?:it|describe|context)\b",
-                SwitchPlace::Elsewhere,
-            ),
-        ],
+        on: r"^\s*x(?:it|specify|scenario)\b|\bskip:\s*(?:true|['\x22])|\bpending:\s*(?:true|['\x22])",
+        inside: r"^\s*(?:skip|pending)\b",
+        elsewhere: r"^\s*x(?:describe|context)\b|\bfocus:\s*true|^\s*f(?:it|describe|context)\b",
         assertion: r"\bexpect\b|\bassert\w*|\bmust_\w+|\.should\b|\brefute\w*",
+        ..PLAIN
     },
     TestSyntax {
         language: Language::Php,
         case: r#"\bfunction\s+(test\w*)\s*\(|^\s*(?:it|test)\s*\(\s*(?:'([^']*)'|"([^"]*)")"#,
         mark: r"#\[\s*Test\b|@test\b",
         function: r"\bfunction\s+(\w+)\s*\(",
-        off: &[
-            (
-                r"\bmarkTest(?:Skipped|Incomplete)\s*\(|->(?:skip|todo)\s*\(",
-                SwitchPlace::Inside,
-            ),
-            (r"->only\s*\(", SwitchPlace::Elsewhere),
-        ],
+        inside: r"\bmarkTest(?:Skipped|Incomplete)\s*\(|->(?:skip|todo)\s*\(",
+        elsewhere: r"->only\s*\(",
         assertion: r"\bassert\w*\s*\(|\bexpect\w*\s*\(",
+        ..PLAIN
     },
     TestSyntax {
         language: Language::CSharp,
-        case: NONE,
         mark: r"\[\s*(?:Fact|Theory|Test|TestCase|TestMethod|DataTestMethod|Property)\b",
         function: r"(?:\bvoid|\bTask(?:<\w+>)?|\bValueTask|\blet)\s+(``[^`]+``|\w+)\s*\(",
-        off: &[
-            (
-                r"\[\s*(?:Ignore|Explicit)\b|\bSkip\s*=\s*",
-                SwitchPlace::Before,
-            ),
-            (r"\bAssert\.(?:Ignore|Inconclusive)\(", SwitchPlace::Inside),
-        ],
+        before: r"\[\s*(?:Ignore|Explicit)\b|\bSkip\s*=\s*",
+        inside: r"\bAssert\.(?:Ignore|Inconclusive)\(",
         assertion: r"\bAssert\.\w+|\.Should\w*\(|\bExpect\(",
+        ..PLAIN
     },
     TestSyntax {
         language: Language::Swift,
         case: r"\bfunc\s+(test\w*)\s*\(",
         mark: r"@Test\b",
         function: r"\bfunc\s+(`[^`]+`|\w+)\s*\(",
-        off: &[
-            (r"\bXCTSkip\w*", SwitchPlace::Inside),
-            (r"@Test\(.*\.disabled\(", SwitchPlace::Before),
-        ],
+        before: r"@Test\(.*\.disabled\(",
+        inside: r"\bXCTSkip\w*",
         assertion: r"\bXCTAssert\w*\(|#expect\(|#require\(|\bXCTFail\(",
+        ..PLAIN
     },
     TestSyntax {
         language: Language::Shell,
         case: r#"^\s*@test\s+(?:'([^']*)'|"([^"]*)")|^\s*(?:function\s+)?((?:test|it)_?\w+)\s*\(\s*\)"#,
-        mark: NONE,
-        function: NONE,
-        off: &[(r"^\s*(?:skip|startSkipping)\b", SwitchPlace::Inside)],
+        inside: r"^\s*(?:skip|startSkipping)\b",
         assertion: r"\bassert\w*|^\s*\[\[?\s|\brefute\w*|^\s*test\s",
+        ..PLAIN
     },
 ];
 
 static PATTERNS: LazyLock<HashMap<&str, Regex>> = LazyLock::new(|| {
     let of_syntax = |syntax: &TestSyntax| {
-        let off = syntax.off.iter().map(|(pattern, _)| *pattern);
-        off.chain([syntax.case, syntax.mark, syntax.function, syntax.assertion])
-            .collect::<Vec<_>>()
+        let parts = [syntax.case, syntax.mark, syntax.function, syntax.assertion];
+        let switches = syntax.switches().map(|(pattern, _)| pattern);
+        parts.into_iter().chain(switches)
     };
-    let regex = |pattern| {
-        (
-            pattern,
-            Regex::new(pattern).expect("the pattern is a constant"),
-        )
-    };
-    SYNTAXES.iter().flat_map(of_syntax).map(regex).collect()
+    let patterns = SYNTAXES.iter().flat_map(of_syntax);
+    patterns.map(|pattern| (pattern, regex(pattern))).collect()
 });
 
-fn syntax(path: &str) -> Option<&'static TestSyntax> {
+impl TestSyntax {
+    /// What switches off the most comes first.
+    fn switches(&self) -> [(&'static str, SwitchPlace); 4] {
+        [
+            (self.elsewhere, SwitchPlace::Elsewhere),
+            (self.before, SwitchPlace::Before),
+            (self.on, SwitchPlace::On),
+            (self.inside, SwitchPlace::Inside),
+        ]
+    }
+}
+
+fn syntax_of(path: &str) -> Option<&'static TestSyntax> {
     let language = match Language::of(path)? {
         Language::TestScript => Language::Shell,
         language => language,
@@ -237,33 +201,28 @@ fn syntax(path: &str) -> Option<&'static TestSyntax> {
 
 /// The test cases in `text`. `path` is the file's name in lower case.
 pub(super) fn test_cases(path: &str, text: &str) -> Vec<TestCase> {
-    let Some(syntax) = syntax(path) else {
+    let Some(syntax) = syntax_of(path) else {
         return Vec::new();
     };
     let mut cases: Vec<TestCase> = Vec::new();
     let mut marked = false;
     // The test cases that the line may belong to, from the outermost.
     let mut open: Vec<usize> = Vec::new();
-    for (index, line) in text.lines().enumerate() {
+    for (line, number) in text.lines().zip(1..) {
         marked |= PATTERNS[syntax.mark].is_match(line);
         let code = line.trim();
         let indent = line.len() - line.trim_start().len();
         if code.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '@' | '#')) {
             open.retain(|case| cases[*case].indent < indent);
         }
-        let function = || {
-            if marked {
-                name(syntax.function, line)
-            } else {
-                None
-            }
-        };
-        if let Some(name) = name(syntax.case, line).or_else(function) {
+        let function = marked.then_some(syntax.function);
+        let function = function.and_then(|function| name_by(function, line));
+        if let Some(name) = name_by(syntax.case, line).or(function) {
             marked = false;
             open.push(cases.len());
             cases.push(TestCase {
                 name,
-                line: index + 1,
+                line: number,
                 body: String::new(),
                 lines: Vec::new(),
                 indent,
@@ -272,11 +231,7 @@ pub(super) fn test_cases(path: &str, text: &str) -> Vec<TestCase> {
             case.body
                 .extend(line.chars().filter(|c| !c.is_whitespace()));
         }
-        if !code.is_empty()
-            && !["//", "/*", "# "]
-                .iter()
-                .any(|comment| code.starts_with(comment))
-        {
+        if !code.is_empty() && !COMMENTS.iter().any(|comment| code.starts_with(comment)) {
             open.iter()
                 .for_each(|case| cases[*case].lines.push(code.to_owned()));
         }
@@ -284,23 +239,19 @@ pub(super) fn test_cases(path: &str, text: &str) -> Vec<TestCase> {
     cases
 }
 
-fn name(pattern: &str, line: &str) -> Option<String> {
+const COMMENTS: [&str; 3] = ["//", "/*", "# "];
+
+fn name_by(pattern: &str, line: &str) -> Option<String> {
     let found = PATTERNS[pattern].captures(line)?;
-    found
-        .iter()
-        .skip(1)
-        .flatten()
-        .next()
-        .map(|name| name.as_str().to_owned())
+    let name = found.iter().skip(1).flatten().next()?;
+    Some(name.as_str().to_owned())
 }
 
 /// The position from which a line of such a file switches tests off, if it does.
 pub(super) fn switches_off(path: &str, line: &str) -> Option<SwitchPlace> {
-    syntax(path)?
-        .off
-        .iter()
-        .find(|(pattern, _)| PATTERNS[*pattern].is_match(line))
-        .map(|(_, place)| *place)
+    let mut switches = syntax_of(path)?.switches().into_iter();
+    let found = switches.find(|(pattern, _)| PATTERNS[pattern].is_match(line));
+    found.map(|(_, place)| place)
 }
 
 static HELPER: LazyLock<Regex> =
@@ -315,7 +266,8 @@ static CONSTANT: LazyLock<Regex> = LazyLock::new(|| {
 
 /// True if a line of such a file checks a result, or calls a function that by its name does.
 pub(super) fn is_check(path: &str, line: &str) -> bool {
-    let asserts = || syntax(path).is_some_and(|syntax| PATTERNS[syntax.assertion].is_match(line));
+    let asserts =
+        || syntax_of(path).is_some_and(|syntax| PATTERNS[syntax.assertion].is_match(line));
     !CONSTANT.is_match(line) && (HELPER.is_match(line) || asserts())
 }
 

@@ -6,37 +6,35 @@ use std::sync::LazyLock;
 use fp_plan::test_settings::{TestSettingKind, TestSettings, is_of_runner, test_settings};
 use regex::{Captures, Regex};
 
-use super::{ChangeFacts, ChangedText, Check, CheckVerdict, TaskScope, intent};
+use super::{ChangeFacts, ChangedText, Check, Findings, TaskScope, intent};
 use crate::regex;
 
 /// Longest quotation of a value, in characters.
 const SHOWN: usize = 60;
 
-/// The changes of settings that can switch tests off, and the others.
-pub(super) fn changed_settings(
-    scope: &TaskScope,
-    facts: &ChangeFacts,
-) -> (Vec<String>, Vec<String>) {
-    let (mut off, mut told) = (Vec::new(), Vec::new());
+/// The changes of settings: those that can switch tests off, and the others.
+pub(super) fn changed_settings(scope: &TaskScope, facts: &ChangeFacts) -> Findings {
+    let mut found = Findings::default();
     for file in &facts.texts {
         let path = file.path.to_lossy();
         // Whoever lists such a file wants it to change.
         let is_own = is_of_runner(&path) && scope.files.iter().any(|listed| *listed == path);
-        for (name, fault, can_switch_off) in differences(&path, file) {
-            let wanted = is_own || intent::wants_test_setting(&scope.text, &name);
-            let found = format!("{path}: {fault}");
-            if can_switch_off && !wanted {
-                off.push(format!("{found}, which can keep tests from running"));
-            } else {
-                told.push(found);
+        for (name, how, can_switch_off) in changes_of(&path, file) {
+            let is_wanted = is_own || intent::wants_test_setting(&scope.text, &name);
+            let told = format!("{path}: {name} {how}");
+            match can_switch_off && !is_wanted {
+                true => found
+                    .faults
+                    .push(format!("{told}, which can keep tests from running")),
+                false => found.notes.push(told),
             }
         }
     }
-    (off, told)
+    found
 }
 
 /// The settings that differ: the name, what happened to it, and true if that can keep tests from running.
-fn differences(path: &str, file: &ChangedText) -> Vec<(String, String, bool)> {
+fn changes_of(path: &str, file: &ChangedText) -> Vec<(String, String, bool)> {
     let read = |text: &Option<String>| {
         let text = text.as_deref();
         text.map_or(Some(TestSettings::new()), |text| test_settings(path, text))
@@ -45,44 +43,35 @@ fn differences(path: &str, file: &ChangedText) -> Vec<(String, String, bool)> {
     let (Some(before), Some(after)) = (read(&file.before), read(&file.after)) else {
         return Vec::new();
     };
-    let shown = |value: &str| match value.contains('\n') || value.is_empty() {
-        true => String::new(),
-        false => format!(": {}", value.chars().take(SHOWN).collect::<String>()),
-    };
     let mut found = Vec::new();
     for (name, (kind, value)) in &after {
-        let fault = match before.get(name) {
+        let how = match before.get(name) {
             None => "is new",
             Some((_, known)) if known != value => "was changed",
             Some(_) => continue,
         };
         let can_switch_off = match kind {
-            TestSettingKind::Selects => !matches!(&**value, "true"),
-            TestSettingKind::Runs => fault != "is new",
-            TestSettingKind::Names | TestSettingKind::Tells => false,
+            TestSettingKind::Selects => value != "true",
+            TestSettingKind::Runs => how != "is new",
+            TestSettingKind::Tells => false,
+            TestSettingKind::Names => continue,
         };
-        if *kind != TestSettingKind::Names {
-            found.push((
-                name.clone(),
-                format!("{name} {fault}{}", shown(value)),
-                can_switch_off,
-            ));
-        }
+        let shown: String = value.chars().take(SHOWN).collect();
+        let how = match value.contains('\n') || value.is_empty() {
+            true => how.to_owned(),
+            false => format!("{how}: {shown}"),
+        };
+        found.push((name.clone(), how, can_switch_off));
     }
-    for (name, (kind, value)) in &before {
-        if !after.contains_key(name) {
-            let can_switch_off = match kind {
-                TestSettingKind::Selects => value != "false",
-                TestSettingKind::Runs | TestSettingKind::Names => true,
-                TestSettingKind::Tells => false,
-            };
-            found.push((
-                name.clone(),
-                format!("{name} was taken out"),
-                can_switch_off,
-            ));
-        }
-    }
+    let gone = before.iter().filter(|(name, _)| !after.contains_key(*name));
+    found.extend(gone.map(|(name, (kind, value))| {
+        let can_switch_off = match kind {
+            TestSettingKind::Selects => value != "false",
+            TestSettingKind::Runs | TestSettingKind::Names => true,
+            TestSettingKind::Tells => false,
+        };
+        (name.clone(), "was taken out".to_owned(), can_switch_off)
+    }));
     found
 }
 
@@ -146,25 +135,19 @@ pub fn check_counts(
     checks: &[Check],
     before: impl Fn(&str) -> Option<usize>,
 ) -> Option<Check> {
-    let (mut told, mut fails) = (Vec::new(), false);
+    let may_fail = !intent::wants_fewer_tests(&scope.text);
+    let mut found = Findings::default();
     for check in checks.iter().filter(|check| !check.fails()) {
         let Some(line) = check.command().filter(|_| tests_ran(check) == Some(0)) else {
             continue;
         };
         match before(line).filter(|count| *count > 0) {
-            Some(count) => {
-                fails |= !intent::wants_fewer_tests(&scope.text);
-                told.push(format!("`{line}` ran none, and {count} before"));
-            }
-            None => told.push(format!("`{line}` ran none")),
+            Some(count) => found.add(may_fail, format!("`{line}` ran none, and {count} before")),
+            None => found.notes.push(format!("`{line}` ran none")),
         }
     }
-    let verdict = if fails {
-        CheckVerdict::Fail
-    } else {
-        CheckVerdict::Note
-    };
-    (!told.is_empty()).then(|| Check::new("tests run", verdict, super::list(&told)))
+    let is_fine = found.faults.is_empty() && found.notes.is_empty();
+    (!is_fine).then(|| found.into_check("tests run", ""))
 }
 
 #[cfg(test)]

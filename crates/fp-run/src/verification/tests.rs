@@ -875,9 +875,9 @@ fn the_branch() {
 #[test]
 fn files_of_git() {
     let before = around(None, &[("config", "1"), ("hooks/a", "1"), ("hooks/b", "1")]);
-    assert_eq!(before.check(&before), None);
+    assert_eq!(before.check_files(&before), None);
     let now = around(None, &[("config", "2"), ("hooks/b", "1"), ("hooks/c", "1")]);
-    let found = before.check(&now).map(|check| check.detail);
+    let found = before.check_files(&now).map(|check| check.detail);
     let expect = "since the claim, in git's own folder: hooks/a was taken away; config was changed; hooks/c is new";
     assert_eq!(found.as_deref(), Some(expect));
 }

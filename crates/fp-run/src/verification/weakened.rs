@@ -1,16 +1,19 @@
 //! Notices tests that a change weakens: deleted, removed, switched off, also from outside, or left with fewer checks. Only
 //! a task whose words ask for it may do so.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::change::{Change, ChangeStatus};
 use super::test_cases::{SwitchPlace, TestCase, is_check, is_idle, switches_off, test_cases};
 use super::test_setup::changed_settings;
 use super::{
-    ChangeFacts, ChangedText, Check, CheckVerdict, TaskScope, intent, list, sets_tests_up,
+    ChangeFacts, ChangedText, Check, CheckVerdict, Findings, TaskScope, intent, list, sets_tests_up,
 };
 use crate::test_files;
 use fp_plan::repo_path::RepoPath;
+
+/// Name of the check.
+const NAME: &str = "tests";
 
 /// True if a file may hold tests: test files, and every Rust file.
 pub(super) fn is_of_interest(path: &RepoPath) -> bool {
@@ -31,85 +34,74 @@ struct TestText<'f> {
 }
 
 pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
-    let texts: Vec<TestText> = facts
-        .texts
-        .iter()
-        .filter_map(|file| read(file, &facts.changes))
+    let texts = facts.texts.iter();
+    let texts: Vec<TestText> = texts
+        .filter_map(|file| TestText::read(file, &facts.changes))
         .collect();
-    let unread = facts
-        .unread
-        .iter()
-        .filter(|path| is_of_interest(path) || sets_tests_up(path));
-    let unread: Vec<String> = unread
-        .map(|path| format!("{path} is too large to be looked at"))
+    let unread = facts.unread.iter();
+    let unread: Vec<&RepoPath> = unread
+        .filter(|path| is_of_interest(path) || sets_tests_up(path))
         .collect();
-    let (settings_off, settings) = changed_settings(scope, facts);
-    let sets_up = !settings_off.is_empty() || !settings.is_empty();
+    let settings = changed_settings(scope, facts);
+    let sets_up = !settings.faults.is_empty() || !settings.notes.is_empty();
     if texts.is_empty() && unread.is_empty() && !sets_up {
-        return Check::new("tests", CheckVerdict::NotApplicable, "no test was touched");
+        return Check::new(NAME, CheckVerdict::NotApplicable, "no test was touched");
     }
-    let after: usize = texts.iter().map(|text| text.after.len()).sum();
-    let (gone, renamed) = taken_out(&texts);
-    let mut problems: Vec<String> = deleted_files(&facts.changes, &texts, &gone);
-    problems.extend(
-        gone.iter()
-            .map(|(path, name)| format!("{path}: test `{name}` was taken out")),
+    let mut found = Findings::default();
+    let gone = taken_out(&texts, &mut found);
+    found.faults = deleted_files(&facts.changes, &texts, &gone);
+    let gone = gone.iter();
+    found
+        .faults
+        .extend(gone.map(|(path, name)| format!("{path}: test `{name}` was taken out")));
+    find_switched_off(&texts, &mut found);
+    find_hollowed(&texts, &mut found);
+    found.faults.extend(settings.faults);
+    found.notes.extend(settings.notes);
+    found.notes.extend(
+        unread
+            .iter()
+            .map(|path| format!("{path} is too large to be looked at")),
     );
-    let (off, off_in_new) = switched_off(&texts);
-    problems.extend(off);
-    let (hollow, rewritten) = hollowed(&texts);
-    problems.extend(hollow);
-    problems.extend(settings_off);
-    if !problems.is_empty() {
-        let allowed = intent::wants_fewer_tests(&scope.text);
-        let verdict = if allowed {
-            CheckVerdict::Note
-        } else {
-            CheckVerdict::Fail
-        };
-        let why = if allowed {
-            "; the task's own words allow it"
-        } else {
-            ""
-        };
-        return Check::new("tests", verdict, format!("{}{why}", list(&problems)));
-    }
-    let notes = [renamed, off_in_new, rewritten, settings, unread].concat();
-    if notes.is_empty() {
+    if !found.faults.is_empty() && intent::wants_fewer_tests(&scope.text) {
+        let faults = list(&found.faults);
         return Check::new(
-            "tests",
-            CheckVerdict::Pass,
-            format!("none taken out or switched off; {after} in the changed files"),
+            NAME,
+            CheckVerdict::Note,
+            format!("{faults}; the task's own words allow it"),
         );
     }
-    Check::new("tests", CheckVerdict::Note, list(&notes))
+    let after: usize = texts.iter().map(|text| text.after.len()).sum();
+    found.into_check(
+        NAME,
+        &format!("none taken out or switched off; {after} in the changed files"),
+    )
 }
 
-fn read<'f>(file: &'f ChangedText, changes: &[Change]) -> Option<TestText<'f>> {
-    let change = changes.iter().find(|change| change.path == file.path)?;
-    if !change.ends().any(is_of_interest) {
-        return None;
+impl<'f> TestText<'f> {
+    fn read(file: &'f ChangedText, changes: &[Change]) -> Option<Self> {
+        let change = changes.iter().find(|change| change.path == file.path)?;
+        if !change.ends().any(is_of_interest) {
+            return None;
+        }
+        let old = change.ends().last().unwrap_or(&file.path);
+        let names = (lower(old), lower(&file.path));
+        let cases = |path: &str, text: &Option<String>| {
+            text.as_ref()
+                .map_or_else(Vec::new, |text| test_cases(path, text))
+        };
+        let (before, after) = (cases(&names.0, &file.before), cases(&names.1, &file.after));
+        Some(Self {
+            file,
+            names,
+            before,
+            after,
+        })
     }
-    let old = match &change.status {
-        ChangeStatus::Renamed { from } => from,
-        _ => &file.path,
-    };
-    let names = (lower(old), lower(&file.path));
-    let cases = |path: &str, text: &Option<String>| {
-        text.as_ref()
-            .map_or(Vec::new(), |text| test_cases(path, text))
-    };
-    let (before, after) = (cases(&names.0, &file.before), cases(&names.1, &file.after));
-    Some(TestText {
-        file,
-        names,
-        before,
-        after,
-    })
 }
 
-/// The tests that are in no changed file any more, and those that only changed their name.
-fn taken_out(texts: &[TestText]) -> (Vec<(RepoPath, String)>, Vec<String>) {
+/// The tests that are in no changed file any more. Those that only changed their name are notes.
+fn taken_out(texts: &[TestText], found: &mut Findings) -> Vec<(RepoPath, String)> {
     let mut left: HashMap<&str, usize> = HashMap::new();
     for case in texts.iter().flat_map(|text| &text.after) {
         *left.entry(&case.name).or_default() += 1;
@@ -119,32 +111,27 @@ fn taken_out(texts: &[TestText]) -> (Vec<(RepoPath, String)>, Vec<String>) {
         for case in &text.before {
             match left.get_mut(case.name.as_str()) {
                 Some(count @ 1..) => *count -= 1,
-                _ => gone.push((text, case)),
+                _ => gone.push((&text.file.path, case)),
             }
         }
     }
-    let mut new: Vec<&TestCase> = texts
-        .iter()
-        .flat_map(|text| &text.after)
-        .filter(|case| left.get(case.name.as_str()).is_some_and(|count| *count > 0))
-        .collect();
-    let (mut out, mut renamed) = (Vec::new(), Vec::new());
-    for (text, case) in gone {
-        match new
-            .iter()
-            .position(|new| new.body == case.body && !case.body.is_empty())
-        {
-            Some(position) => {
-                let to = new.swap_remove(position);
-                renamed.push(format!(
-                    "{}: test `{}` is now `{}`",
-                    text.file.path, case.name, to.name
-                ));
-            }
-            None => out.push((text.file.path.clone(), case.name.clone())),
-        }
-    }
-    (out, renamed)
+    let is_new = |case: &&TestCase| left.get(case.name.as_str()).is_some_and(|count| *count > 0);
+    let after = texts.iter().flat_map(|text| &text.after);
+    let mut new: Vec<&TestCase> = after.filter(is_new).collect();
+    gone.retain(|(path, case)| {
+        let is_it = |new: &&TestCase| new.body == case.body && !case.body.is_empty();
+        let Some(at) = new.iter().position(is_it) else {
+            return true;
+        };
+        let (old, now) = (&case.name, &new.swap_remove(at).name);
+        found
+            .notes
+            .push(format!("{path}: test `{old}` is now `{now}`"));
+        false
+    });
+    let gone = gone.into_iter();
+    gone.map(|(path, case)| (path.clone(), case.name.clone()))
+        .collect()
 }
 
 /// The deleted test files, unless all their tests are elsewhere.
@@ -153,56 +140,41 @@ fn deleted_files(
     texts: &[TestText],
     gone: &[(RepoPath, String)],
 ) -> Vec<String> {
-    let moved = |path: &RepoPath| {
-        let had = texts
-            .iter()
-            .any(|text| text.file.path == *path && !text.before.is_empty());
-        had && gone.iter().all(|(from, _)| from != path)
+    let is_moved = |path: &RepoPath| {
+        let mut files = texts.iter().filter(|text| text.file.path == *path);
+        files.any(|text| !text.before.is_empty()) && gone.iter().all(|(from, _)| from != path)
     };
-    let is_gone = |change: &&Change| match &change.status {
-        ChangeStatus::Deleted => test_files::is_test_file(&change.path) && !moved(&change.path),
-        ChangeStatus::Renamed { from } => {
-            test_files::is_test_file(from) && !is_of_interest(&change.path)
-        }
-        _ => false,
-    };
-    changes
+    let told = changes
         .iter()
-        .filter(is_gone)
-        .map(|change| match &change.status {
-            ChangeStatus::Renamed { from } => {
-                format!(
-                    "{from} became {}, which no test runner looks at",
-                    change.path
-                )
+        .filter_map(|Change { path, status, .. }| match status {
+            ChangeStatus::Deleted if test_files::is_test_file(path) && !is_moved(path) => {
+                Some(format!("{path} was deleted"))
             }
-            _ => format!("{} was deleted", change.path),
-        })
-        .collect()
+            ChangeStatus::Renamed { from }
+                if test_files::is_test_file(from) && !is_of_interest(path) =>
+            {
+                Some(format!(
+                    "{from} became {path}, which no test runner looks at"
+                ))
+            }
+            _ => None,
+        });
+    told.collect()
 }
 
-/// The lines that switch off existing tests, and those that switch off new ones.
-fn switched_off(texts: &[TestText]) -> (Vec<String>, Vec<String>) {
-    let old: Vec<&str> = texts
-        .iter()
-        .flat_map(|text| &text.before)
-        .map(|case| case.name.as_str())
-        .collect();
-    let (mut off, mut off_in_new) = (Vec::new(), Vec::new());
+/// Finds the lines that switch off tests; a new test may be off.
+fn find_switched_off(texts: &[TestText], found: &mut Findings) {
+    let old = texts.iter().flat_map(|text| &text.before);
+    let old: HashSet<&str> = old.map(|case| case.name.as_str()).collect();
     for text in texts {
-        let Some(after) = &text.file.after else {
-            continue;
-        };
-        let mut before = switches(
-            &text.names.0,
-            text.file.before.as_deref().unwrap_or_default(),
-        );
-        for (number, line, place) in switches(&text.names.1, after) {
-            if let Some(known) = before
-                .iter()
-                .position(|(_, other, _)| other.trim() == line.trim())
-            {
-                before.swap_remove(known);
+        let before = text.file.before.as_deref().unwrap_or_default();
+        let after = text.file.after.as_deref().unwrap_or_default();
+        let mut known: Vec<&str> = switching_lines(&text.names.0, before)
+            .map(|(_, line, _)| line)
+            .collect();
+        for (number, line, place) in switching_lines(&text.names.1, after) {
+            if let Some(at) = known.iter().position(|known| *known == line) {
+                known.swap_remove(at);
                 continue;
             }
             let of = match place {
@@ -211,35 +183,32 @@ fn switched_off(texts: &[TestText]) -> (Vec<String>, Vec<String>) {
                 SwitchPlace::Inside => text.after.iter().rfind(|case| case.line <= number),
                 SwitchPlace::Elsewhere => None,
             };
-            let shown: String = line.trim().chars().take(60).collect();
-            let found = format!("{}:{number}: switches tests off: {shown}", text.file.path);
-            match of {
-                Some(case) if !old.contains(&case.name.as_str()) => off_in_new.push(found),
-                _ => off.push(found),
-            }
+            let is_of_new = of.is_some_and(|case| !old.contains(case.name.as_str()));
+            let shown: String = line.chars().take(60).collect();
+            let told = format!("{}:{number}: switches tests off: {shown}", text.file.path);
+            found.add(!is_of_new, told);
         }
     }
-    (off, off_in_new)
 }
 
-fn switches<'t>(path: &str, text: &'t str) -> Vec<(usize, &'t str, SwitchPlace)> {
-    let lines = text.lines().enumerate();
-    lines
-        .filter_map(|(index, line)| Some((index + 1, line, switches_off(path, line)?)))
-        .collect()
+fn switching_lines<'t>(
+    path: &'t str,
+    text: &'t str,
+) -> impl Iterator<Item = (usize, &'t str, SwitchPlace)> {
+    let lines = (1..).zip(text.lines());
+    lines.filter_map(move |(number, line)| Some((number, line.trim(), switches_off(path, line)?)))
 }
 
-/// The tests that check less than before: those that lost checks and gained nothing else, and those that were rewritten.
-fn hollowed(texts: &[TestText]) -> (Vec<String>, Vec<String>) {
+/// Finds the tests that check less than before. Where something else was written in place of a check, it may be a better
+/// one.
+fn find_hollowed(texts: &[TestText], found: &mut Findings) {
     let mut moved: HashMap<&str, isize> = HashMap::new();
     for text in texts {
         for (side, count) in [(&text.file.before, -1), (&text.file.after, 1)] {
-            side.iter().flat_map(|text| text.lines()).for_each(|line| {
-                *moved.entry(line.trim()).or_default() += count;
-            });
+            let lines = side.iter().flat_map(|text| text.lines());
+            lines.for_each(|line| *moved.entry(line.trim()).or_default() += count);
         }
     }
-    let (mut hollow, mut rewritten) = (Vec::new(), Vec::new());
     for text in texts {
         let mut after: Vec<&TestCase> = text.after.iter().collect();
         for before in &text.before {
@@ -247,38 +216,30 @@ fn hollowed(texts: &[TestText]) -> (Vec<String>, Vec<String>) {
                 continue;
             };
             let now = after.remove(at);
-            let checks = |path: &str, case: &TestCase| {
-                case.lines
-                    .iter()
-                    .filter(|line| is_check(path, line))
-                    .cloned()
-                    .collect::<Vec<String>>()
-            };
-            let (had, has) = (checks(&text.names.0, before), checks(&text.names.1, now));
+            let (had, has) = (before.checks(&text.names.0), now.checks(&text.names.1));
             let is_lost =
                 |line: &&String| !has.contains(line) && moved.get(line.as_str()) < Some(&0);
-            if has.len() >= had.len() || !had.iter().any(|line| is_lost(&line)) {
+            if has.len() >= had.len() || !had.iter().any(is_lost) {
                 continue;
             }
-            let found = format!(
-                "{}:{}: test `{}` checks {} things, {} before",
-                text.file.path,
-                now.line,
-                now.name,
-                has.len(),
-                had.len()
-            );
-            // What was written in place of a check may be a better one.
             let is_new = |line: &String| !before.lines.contains(line) && !is_idle(line);
-            let replaced = now.lines.iter().skip(1).any(is_new);
-            if replaced {
-                rewritten.push(found)
-            } else {
-                hollow.push(found)
-            }
+            let is_replaced = now.lines.iter().skip(1).any(is_new);
+            let (place, name) = (format!("{}:{}", text.file.path, now.line), &now.name);
+            let (has, had) = (has.len(), had.len());
+            let told = format!("{place}: test `{name}` checks {has} things, {had} before");
+            found.add(!is_replaced, told);
         }
     }
-    (hollow, rewritten)
+}
+
+impl TestCase {
+    /// Its lines that check something, in a file with the name `path`.
+    fn checks(&self, path: &str) -> Vec<&String> {
+        self.lines
+            .iter()
+            .filter(|line| is_check(path, line))
+            .collect()
+    }
 }
 
 #[cfg(test)]
