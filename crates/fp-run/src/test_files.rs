@@ -5,68 +5,33 @@ use fp_plan::language::Language;
 use fp_plan::repo_path::RepoPath;
 
 /// Name patterns of test files by language, in lower case; `*` stands for anything.
-const CONVENTIONS: [(Language, &[&str]); 12] = [
-    (
-        Language::Rust,
-        &["test", "tests", "*_test", "*_tests", "test_*"],
-    ),
+const CONVENTIONS: [(Language, &str); 12] = [
+    (Language::Rust, "test tests *_test *_tests test_*"),
     (
         Language::JavaScript,
-        &[
-            "test", "*.test", "*.spec", "*-test", "*-spec", "*_test", "*_spec", "*.cy", "*.e2e",
-        ],
+        "test *.test *.spec *-test *-spec *_test *_spec *.cy *.e2e",
     ),
-    (
-        Language::Python,
-        &["test_*", "*_test", "tests", "test", "conftest"],
-    ),
-    (Language::Go, &["*_test"]),
-    (
-        Language::Jvm,
-        &["*test", "*tests", "test*", "*it", "*spec", "*testcase"],
-    ),
+    (Language::Python, "test_* *_test tests test conftest"),
+    (Language::Go, "*_test"),
+    (Language::Jvm, "*test *tests test* *it *spec *testcase"),
     (
         Language::C,
-        &[
-            "test",
-            "tests",
-            "test_*",
-            "*_test",
-            "*_tests",
-            "*_unittest",
-            "*test",
-            "*tests",
-        ],
+        "test tests test_* *_test *_tests *_unittest *test *tests",
     ),
-    (Language::Ruby, &["*_spec", "*_test", "test_*", "*_helper"]),
-    (Language::Php, &["*test", "*testcase", "*spec"]),
-    (Language::CSharp, &["*test", "*tests", "*spec", "*specs"]),
-    (Language::Swift, &["*tests", "*test"]),
+    (Language::Ruby, "*_spec *_test test_* *_helper"),
+    (Language::Php, "*test *testcase *spec"),
+    (Language::CSharp, "*test *tests *spec *specs"),
+    (Language::Swift, "*tests *test"),
     (
         Language::Shell,
-        &[
-            "test", "tests", "test_*", "test-*", "*_test", "*-test", "*.test",
-        ],
+        "test tests test_* test-* *_test *-test *.test",
     ),
-    (Language::TestScript, &["*"]),
+    (Language::TestScript, "*"),
 ];
 
 /// Names of folders that hold tests; `*` stands for anything.
-const FOLDERS: [&str; 13] = [
-    "tests",
-    "test",
-    "__tests__",
-    "spec",
-    "specs",
-    "e2e",
-    "t",
-    "unittests",
-    "androidtest",
-    "integrationtest",
-    "integration-tests",
-    "*.tests",
-    "*.test",
-];
+const FOLDERS: &str = "tests test __tests__ spec specs e2e t unittests androidtest integrationtest \
+                       integration-tests *.tests *.test";
 
 /// Folders in which test runners keep recorded output.
 const SNAPSHOTS: [&str; 2] = ["snapshots", "__snapshots__"];
@@ -76,16 +41,7 @@ const SNAPSHOTS: [&str; 2] = ["snapshots", "__snapshots__"];
 const BY_NAME_ALONE: [Language; 2] = [Language::Python, Language::Ruby];
 
 /// Parts of the names of files and folders that runners load around the tests, or tests in place of what they test.
-const AROUND_TESTS: [&str; 8] = [
-    "setup",
-    "teardown",
-    "conftest",
-    "bootstrap",
-    "fixture",
-    "helper",
-    "mock",
-    "support",
-];
+const AROUND_TESTS: &str = "setup teardown conftest bootstrap fixture helper mock support";
 
 /// True if a path is a test by its name, or a source file in a test folder.
 pub fn is_test_file(path: &RepoPath) -> bool {
@@ -93,14 +49,14 @@ pub fn is_test_file(path: &RepoPath) -> bool {
 }
 
 fn is_test(path: &str) -> bool {
-    let (folder, name) = split(path);
+    let (folder, name) = split_name(path);
     let Some((stem, _)) = name.rsplit_once('.') else {
         return false;
     };
-    let Some(patterns) = Language::of(name).map(patterns) else {
-        return false;
-    };
-    patterns.iter().any(|pattern| matches(pattern, stem)) || folder.split('/').any(is_test_folder)
+    Language::of(name).is_some_and(|language| {
+        let is_named = patterns_of(language).any(|pattern| matches_pattern(pattern, stem));
+        is_named || folder.split('/').any(is_test_folder)
+    })
 }
 
 /// True if `path`, a test file in lower case, only holds tests: it is named like one, or it is in a test folder whose
@@ -109,16 +65,18 @@ fn holds_only_tests(path: &str) -> bool {
     let Some(language) = Language::of(path) else {
         return false;
     };
-    let name = split(path).1;
+    let name = split_name(path).1;
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    let is_around = |part: &str| AROUND_TESTS.iter().any(|around| part.contains(around));
+    let is_around = |part: &str| AROUND_TESTS.split(' ').any(|around| part.contains(around));
     // `test_helper` is named like a test, too.
-    let is_named = patterns(language).iter().any(|pattern| {
-        let is_of_tests = *pattern != "*" && !is_around(pattern);
-        is_of_tests && matches(pattern, stem) && !wild(pattern, stem).starts_with("helper")
+    let is_named = patterns_of(language).any(|pattern| {
+        let is_of_tests = pattern != "*" && !is_around(pattern);
+        is_of_tests
+            && matches_pattern(pattern, stem)
+            && !wild_part(pattern, stem).starts_with("helper")
     });
-    let in_tests = || path.split('/').skip_while(|part| !is_test_folder(part));
-    is_named || !BY_NAME_ALONE.contains(&language) && !in_tests().any(is_around)
+    let mut in_tests = path.split('/').skip_while(|part| !is_test_folder(part));
+    is_named || !BY_NAME_ALONE.contains(&language) && !in_tests.any(is_around)
 }
 
 /// True if a test at `test` can be one of the source file `listed`: both are in one language. What is in none, such as a
@@ -131,15 +89,13 @@ fn is_same_language(test: &str, listed: &str) -> bool {
     }
 }
 
-fn patterns(language: Language) -> &'static [&'static str] {
-    CONVENTIONS
-        .iter()
-        .find(|(of, _)| *of == language)
-        .map_or(&[], |(_, patterns)| patterns)
+fn patterns_of(language: Language) -> impl Iterator<Item = &'static str> {
+    let of_language = CONVENTIONS.iter().filter(move |(of, _)| *of == language);
+    of_language.flat_map(|(_, patterns)| patterns.split(' '))
 }
 
 /// The text that the `*` of a matching `pattern` stands for, without the separators next to it.
-fn wild<'t>(pattern: &str, text: &'t str) -> &'t str {
+fn wild_part<'t>(pattern: &str, text: &'t str) -> &'t str {
     let part = match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
         (Some(end), _) => text.strip_suffix(end),
         (_, Some(start)) => text.strip_prefix(start),
@@ -152,8 +108,8 @@ fn wild<'t>(pattern: &str, text: &'t str) -> &'t str {
 /// folder named like the file, or in a test folder beside it or further up. What sets tests up, or is used by them, is no
 /// test: it decides what others say. Both must be in lower case.
 pub(crate) fn is_test_beside(path: &str, listed: &str) -> bool {
-    let (folder, name) = split(path);
-    let (around, last) = split(folder);
+    let (folder, name) = split_name(path);
+    let (around, last) = split_name(folder);
     if name.ends_with(".snap") && SNAPSHOTS.contains(&last) {
         return stands_beside(around, listed);
     }
@@ -166,32 +122,31 @@ pub(crate) fn is_test_beside(path: &str, listed: &str) -> bool {
 /// True if tests in `folder` belong to `listed`.
 fn stands_beside(folder: &str, listed: &str) -> bool {
     let own = listed.rsplit_once('.').map_or(listed, |(stem, _)| stem);
-    if folder == split(listed).0 || folder == own {
+    if folder == split_name(listed).0 || folder == own {
         return true;
     }
     // The folder that contains the outermost test folder must be above the listed file.
-    let Some(outermost) = folder.split('/').position(is_test_folder) else {
-        return false;
-    };
-    let above: String = folder
-        .split('/')
-        .take(outermost)
-        .map(|part| format!("{part}/"))
-        .collect();
-    listed.starts_with(&above)
+    let parts: Vec<&str> = folder.split('/').collect();
+    let outermost = parts.iter().position(|part| is_test_folder(part));
+    outermost.is_some_and(|at| {
+        let above: String = parts[..at].iter().map(|part| format!("{part}/")).collect();
+        listed.starts_with(&above)
+    })
 }
 
 fn is_test_folder(name: &str) -> bool {
-    FOLDERS.iter().any(|pattern| matches(pattern, name))
+    let mut patterns = FOLDERS.split(' ');
+    patterns.any(|pattern| matches_pattern(pattern, name))
 }
 
-fn split(path: &str) -> (&str, &str) {
+/// The folder of `path`, and its name.
+fn split_name(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
 /// Matches `text` against `pattern`. One `*` at its start or end stands for at least one character; `*` alone matches
 /// anything.
-fn matches(pattern: &str, text: &str) -> bool {
+fn matches_pattern(pattern: &str, text: &str) -> bool {
     match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
         (Some(""), _) => true,
         (Some(end), _) => text.len() > end.len() && text.ends_with(end),

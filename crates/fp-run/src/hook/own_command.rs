@@ -150,35 +150,21 @@ const OF_THE_USER: [(&str, Option<&str>); 4] = [
     ("share", None),
 ];
 
-/// A command of version 0.2 that is a part of another one now.
-struct FoldedCommand {
-    old: &'static str,
-    new: &'static [&'static str],
-    /// A flag without which it is no call, and its new name.
-    needs: Option<(&'static str, &'static str)>,
-}
-
-const fn folded(
-    old: &'static str,
-    new: &'static [&'static str],
-    needs: Option<(&'static str, &'static str)>,
-) -> FoldedCommand {
-    FoldedCommand { old, new, needs }
-}
-
-const FOLDED: [FoldedCommand; 12] = [
-    folded("bundle", &["install"], Some(("--out", "--bundle"))),
-    folded("completions", &["install", "--completions"], None),
-    folded("evidence", &["why", "--evidence"], None),
-    folded("explain", &["validate", "--explain"], None),
-    folded("fail", &["cancel"], Some(("--reason", "--reason"))),
-    folded("fmt", &["validate", "--fmt"], None),
-    folded("handoff", &["report", "--handoff"], None),
-    folded("leave", &["fleet", "--leave"], None),
-    folded("ready", &["status", "--ready"], None),
-    folded("release", &["retry", "--release"], None),
-    folded("rollback", &["retry", "--undo"], None),
-    folded("uninstall", &["install", "--remove"], None),
+/// The commands of version 0.2 that are a part of another one now, and their new spelling. A flag behind an old one has to
+/// be there, and changes its name.
+const FOLDED: [(&str, &str); 12] = [
+    ("bundle --out", "install --bundle"),
+    ("completions", "install --completions"),
+    ("evidence", "why --evidence"),
+    ("explain", "validate --explain"),
+    ("fail --reason", "cancel --reason"),
+    ("fmt", "validate --fmt"),
+    ("handoff", "report --handoff"),
+    ("leave", "fleet --leave"),
+    ("ready", "status --ready"),
+    ("release", "retry --release"),
+    ("rollback", "retry --undo"),
+    ("uninstall", "install --remove"),
 ];
 
 /// `arguments`, those of a call, with a command of version 0.2 spelled as it is now.
@@ -186,17 +172,18 @@ pub fn respelled(mut arguments: Vec<String>) -> Vec<String> {
     let Some(at) = subcommand_at(&arguments) else {
         return arguments;
     };
-    let Some(folded) = FOLDED.iter().find(|folded| folded.old == arguments[at]) else {
+    let is_it = |old: &str| old.split(' ').next() == Some(&arguments[at]);
+    let Some((old, new)) = FOLDED.iter().find(|(old, _)| is_it(old)) else {
         return arguments;
     };
-    if let Some((old, new)) = folded.needs {
-        let is_needed = |word: &&mut String| word.split('=').next() == Some(old);
-        match arguments.iter_mut().find(is_needed) {
-            Some(word) => word.replace_range(..old.len(), new),
-            None => return arguments,
-        }
+    let mut new: Vec<String> = new.split(' ').map(str::to_owned).collect();
+    if let Some((_, flag)) = old.split_once(' ') {
+        let is_flag = |word: &&mut String| word.split('=').next() == Some(flag);
+        let Some(word) = arguments.iter_mut().find(is_flag) else {
+            return arguments;
+        };
+        word.replace_range(..flag.len(), &new.split_off(1)[0]);
     }
-    let new = folded.new.iter().map(|word| (*word).to_owned());
     arguments.splice(at..=at, new);
     arguments
 }
