@@ -45,9 +45,9 @@ fn a_round_brings_it_on() {
     exit status: 1
     --- stdout
     Interview of add-greeting-20261121: not clear yet
-    - objective: nobody has said what the goal is: --objective TEXT
-    - scope: nothing is said to be in scope: --include TEXT
-    - tests: nobody has said how it is tested: --tests TEXT
+    - objective: not said yet: --objective TEXT
+    - scope: not said yet: --include TEXT
+    - tests: not said yet: --tests TEXT
     next: ask, then fp interview add-greeting-20261121, with these flags
     ");
     record(&environment, &CORE);
@@ -65,7 +65,7 @@ fn a_round_brings_it_on() {
     - scope: the user has not confirmed it: --include TEXT
     - ambiguities: "R2" says "properly", which nobody can observe; "the command", in and out of scope at once: --withdraw ID-OR-TEXT, and say it anew
     - questions: nobody has answered "Which "language"?", "이름이 없으면 무엇을 출력하나?": --decision 'QUESTION|ANSWER'
-    - tests: nobody has said how it is tested: --tests TEXT
+    - tests: not said yet: --tests TEXT
     next: ask, then fp interview add-greeting-20261121, with these flags
     "#);
     assert_snapshot!(environment.read(&format!("{FOLDER}/interview.md")), @r#"
@@ -107,7 +107,7 @@ fn a_round_brings_it_on() {
     - scope: the user has not confirmed it: --include TEXT
     - ambiguities: "R2" says "properly", which nobody can observe; "the command", in and out of scope at once: --withdraw ID-OR-TEXT, and say it anew
     - questions: nobody has answered "Which "language"?", "이름이 없으면 무엇을 출력하나?": --decision 'QUESTION|ANSWER'
-    - tests: nobody has said how it is tested: --tests TEXT
+    - tests: not said yet: --tests TEXT
     "#);
     #[rustfmt::skip]
     let mended = [
@@ -175,11 +175,7 @@ fn a_specification_needs_no_round_and_no_research() {
 fn small_work_needs_no_confirmation() {
     let environment = new(&["--mode", "direct"]);
     record(&environment, &[&["--by", "auto"], &CORE[..]].concat());
-    assert_eq!(
-        check(&environment).code,
-        1,
-        "nobody has said how it is tested"
-    );
+    assert_eq!(check(&environment).code, 1, "not said yet");
     record(&environment, &["--by", "auto", "--tests", "look at it"]);
     assert_snapshot!(check(&environment), @"
     exit status: 0
@@ -197,8 +193,8 @@ fn where_nobody_is_asked_assumptions_are_enough() {
     exit status: 1
     --- stdout
     Interview of add-greeting-20261121: not clear yet
-    - scope: nothing is said to be in scope: --include TEXT
-    - tests: nobody has said how it is tested: --tests TEXT
+    - scope: not said yet: --include TEXT
+    - tests: not said yet: --tests TEXT
     next: fp interview add-greeting-20261121 --by auto, with these flags
     ");
     record(&environment, &[&["--by", "auto"], &REST[..]].concat());
@@ -227,18 +223,18 @@ fn nobody_is_asked_for_ever() {
     exit status: 0
     --- stdout
     Interview of add-greeting-20261121: not clear after 30 rounds; nobody is asked any more
-    - objective: nobody has said what the goal is: --objective TEXT
-    - scope: nothing is said to be in scope: --include TEXT
-    - tests: nobody has said how it is tested: --tests TEXT
+    - objective: not said yet: --objective TEXT
+    - scope: not said yet: --include TEXT
+    - tests: not said yet: --tests TEXT
     next: the step research
     ");
     let page = environment.read(&format!("{FOLDER}/interview.md"));
     assert_snapshot!(page.split_once("## Still missing").unwrap().1, @"
 
 
-    - objective: nobody has said what the goal is: --objective TEXT
-    - scope: nothing is said to be in scope: --include TEXT
-    - tests: nobody has said how it is tested: --tests TEXT
+    - objective: not said yet: --objective TEXT
+    - scope: not said yet: --include TEXT
+    - tests: not said yet: --tests TEXT
     ");
     let report = environment
         .fp(&["interview", "check", "--format", "json"])

@@ -407,15 +407,15 @@ fn every_leaf_has_to_be_judged() {
     let environment = planned();
     assert_snapshot!(environment.refused_critique(&[], 1), @"
     error: not judged: 1, 2, 3
-    hint: read them, and name each with --pass or in a finding, together with all that you have
+    hint: read every leaf, and name it with --pass or in a finding, `LEAF ITEM: TEXT`: LEAF is an id that `fp show sample-20261121` shows, or `tree`, ITEM is one of criteria, hints, scope, dependencies, coverage, circularity, guardrails, and TEXT has at most 4000 characters
     ");
     assert_snapshot!(environment.refused_critique(&["--pass", "2", "--fail", "tree scope: wide"], 1), @"
     error: not judged: 1, 3
-    hint: read them, and name each with --pass or in a finding, together with all that you have
+    hint: read every leaf, and name it with --pass or in a finding, `LEAF ITEM: TEXT`: LEAF is an id that `fp show sample-20261121` shows, or `tree`, ITEM is one of criteria, hints, scope, dependencies, coverage, circularity, guardrails, and TEXT has at most 4000 characters
     ");
-    assert_snapshot!(environment.refused_critique(&["--pass", "1,2,3", "--fail", "3 scope: wide"], 1), @r"
+    assert_snapshot!(environment.refused_critique(&["--pass", "1,2,3", "--fail", "3 scope: wide"], 1), @"
     error: leaf 3 passes and has a finding
-    hint: a leaf passes only where nothing was found in it
+    hint: read every leaf, and name it with --pass or in a finding, `LEAF ITEM: TEXT`: LEAF is an id that `fp show sample-20261121` shows, or `tree`, ITEM is one of criteria, hints, scope, dependencies, coverage, circularity, guardrails, and TEXT has at most 4000 characters
     ");
 }
 
@@ -424,19 +424,19 @@ fn what_is_not_there_is_refused() {
     let environment = planned();
     assert_snapshot!(environment.refused_critique(&["--pass", "1,2,3,4"], 1), @r#"
     error: the tree has no leaf "4"
-    hint: `fp show sample-20261121` has the leaves; what concerns the whole tree is said of `tree`
+    hint: read every leaf, and name it with --pass or in a finding, `LEAF ITEM: TEXT`: LEAF is an id that `fp show sample-20261121` shows, or `tree`, ITEM is one of criteria, hints, scope, dependencies, coverage, circularity, guardrails, and TEXT has at most 4000 characters
     "#);
     assert_snapshot!(environment.refused_critique(&["--pass", "root"], 1), @r#"
     error: the tree has no leaf "root"
-    hint: `fp show sample-20261121` has the leaves; what concerns the whole tree is said of `tree`
+    hint: read every leaf, and name it with --pass or in a finding, `LEAF ITEM: TEXT`: LEAF is an id that `fp show sample-20261121` shows, or `tree`, ITEM is one of criteria, hints, scope, dependencies, coverage, circularity, guardrails, and TEXT has at most 4000 characters
     "#);
     assert_snapshot!(environment.refused_critique(&["--pass", "../../x"], 1), @r#"
     error: the tree has no leaf "../../x"
-    hint: `fp show sample-20261121` has the leaves; what concerns the whole tree is said of `tree`
+    hint: read every leaf, and name it with --pass or in a finding, `LEAF ITEM: TEXT`: LEAF is an id that `fp show sample-20261121` shows, or `tree`, ITEM is one of criteria, hints, scope, dependencies, coverage, circularity, guardrails, and TEXT has at most 4000 characters
     "#);
     assert_snapshot!(environment.refused_critique(&["--fail", "1 criterion: no"], 1), @r#"
     error: "1 criterion: no" is no finding
-    hint: write `LEAF ITEM: TEXT`, with a leaf's id or `tree`, and one of criteria, hints, scope, dependencies, coverage, circularity, guardrails; at most 4000 characters
+    hint: read every leaf, and name it with --pass or in a finding, `LEAF ITEM: TEXT`: LEAF is an id that `fp show sample-20261121` shows, or `tree`, ITEM is one of criteria, hints, scope, dependencies, coverage, circularity, guardrails, and TEXT has at most 4000 characters
     "#);
     assert_snapshot!(environment.fp(&["critique", "record", "another", "--pass", "1"]), @r#"
     exit status: 2

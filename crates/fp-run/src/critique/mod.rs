@@ -105,37 +105,17 @@ const TREE: &str = "tree";
 
 /// The reason why an opinion is not a complete critique.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotJudged {
-    #[error("the tree has no leaf {0:?}")]
-    UnknownLeaf(String),
-    #[error("leaf {0} passes and has a finding")]
-    Both(String),
-    #[error("not judged: {}", first_few(.0, NAMED))]
-    LeftOut(Vec<String>),
-    #[error("{0:?} is no finding")]
-    NoFinding(String),
-}
+#[error("{0}")]
+pub struct NotJudged(String);
 
 impl Hint for NotJudged {
     fn hint(&self) -> Option<Cow<'_, str>> {
-        Some(match self {
-            Self::UnknownLeaf(_) => {
-                "`fp show PLAN` has the leaves; what concerns the whole tree is said of `tree`".into()
-            }
-            Self::Both(_) => "a leaf passes only where nothing was found in it".into(),
-            Self::LeftOut(_) => {
-                "read them, and name each with --pass or in a finding, together with all that you have"
-                    .into()
-            }
-            Self::NoFinding(_) => {
-                let items = CritiqueItem::VARIANTS.iter().map(|item| item.into_str());
-                let items = items.collect::<Vec<_>>().join(", ");
-                format!(
-                    "write `LEAF ITEM: TEXT`, with a leaf's id or `tree`, and one of {items}; at most {MAX_TEXT} characters"
-                )
-                .into()
-            }
-        })
+        let items = CritiqueItem::VARIANTS.iter().map(|item| item.into_str());
+        let items = items.collect::<Vec<_>>().join(", ");
+        let hint = format!(
+            "read every leaf, and name it with --pass or in a finding, `LEAF ITEM: TEXT`: LEAF is an id that `fp show PLAN` shows, or `tree`, ITEM is one of {items}, and TEXT has at most {MAX_TEXT} characters"
+        );
+        Some(hint.into())
     }
 
     fn ends(&self) -> Exit {
@@ -154,63 +134,58 @@ pub fn judge(
     last: Option<&Critique>,
 ) -> Result<Critique, NotJudged> {
     let leaves: Vec<&Task> = plan.leaves().collect();
-    let known = |id: &str| {
+    let position_of = |id: &str| {
         let at = leaves.iter().position(|leaf| leaf.id == id);
-        at.ok_or_else(|| NotJudged::UnknownLeaf(clipped(id, SHOWN)))
+        at.ok_or_else(|| NotJudged(format!("the tree has no leaf {:?}", clipped(id, SHOWN))))
     };
-    let passed: BTreeSet<usize> = passed
-        .iter()
-        .map(|id| known(id))
-        .collect::<Result<_, _>>()?;
+    let passed: Result<BTreeSet<usize>, _> = passed.iter().map(|id| position_of(id)).collect();
+    let passed = passed?;
     let mut found = Vec::new();
     for (verdict, written) in remarks {
-        let (place, item, text) =
-            read_remark(written).ok_or_else(|| NotJudged::NoFinding(clipped(written, SHOWN)))?;
-        let at = match known(place) {
+        let no_finding = || NotJudged(format!("{:?} is no finding", clipped(written, SHOWN)));
+        let (place, item, text) = read_remark(written).ok_or_else(no_finding)?;
+        let at = match position_of(place) {
             Err(_) if place.eq_ignore_ascii_case(TREE) => None,
             at => Some(at?),
         };
-        let title = at.map(|at| one_line(&leaves[at].description));
+        let leaf = at.map(|at| leaves[at]);
+        let title = leaf.map(|leaf| clipped(&one_line(&leaf.description), MAX_TITLE));
         let finding = CriticFinding {
-            task: at.map(|at| id_of(leaves[at])),
-            title: title.map_or_else(String::new, |title| clipped(&title, MAX_TITLE)),
+            task: leaf.map(id_of),
+            title: title.unwrap_or_default(),
             item,
             verdict: *verdict,
             text,
         };
         found.push((at, finding));
     }
-    let faulty: BTreeSet<usize> = found.iter().filter_map(|(at, _)| *at).collect();
-    if let Some(at) = passed.intersection(&faulty).next() {
-        return Err(NotJudged::Both(leaves[*at].id.to_string()));
-    }
+    found.sort_by_key(|(at, finding)| (std::cmp::Reverse(finding.verdict), *at, finding.item));
     let due: Option<HashSet<&str>> = last.map(|last| {
         let due = last.due_leaves(plan).into_iter();
         due.map(|(leaf, _)| &*leaf.id).collect()
     });
     let is_due = |leaf: &Task| due.as_ref().is_none_or(|due| due.contains(&*leaf.id));
-    let left_out = leaves
-        .iter()
-        .enumerate()
-        .filter(|(at, leaf)| !passed.contains(at) && !faulty.contains(at) && is_due(leaf));
-    let left_out: Vec<String> = left_out.map(|(_, leaf)| leaf.id.to_string()).collect();
-    if !left_out.is_empty() {
-        return Err(NotJudged::LeftOut(left_out));
+    let (mut left_out, mut passing) = (Vec::new(), BTreeMap::new());
+    for (at, leaf) in leaves.iter().enumerate() {
+        let is_faulty = found.iter().any(|(place, _)| *place == Some(at));
+        match (passed.contains(&at), is_faulty) {
+            (true, true) => {
+                let fault = format!("leaf {} passes and has a finding", leaf.id);
+                return Err(NotJudged(fault));
+            }
+            (false, true) => {}
+            (false, false) if is_due(leaf) => left_out.push(&*leaf.id),
+            (_, false) => drop(passing.insert(id_of(leaf), hash_of(leaf))),
+        }
     }
-    found.sort_by_key(|(at, finding)| (std::cmp::Reverse(finding.verdict), *at, finding.item));
-    let passing = leaves
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| !faulty.contains(at));
+    if !left_out.is_empty() {
+        let left_out = first_few(&left_out, NAMED);
+        return Err(NotJudged(format!("not judged: {left_out}")));
+    }
+    let findings = found.into_iter().map(|(_, finding)| finding).collect();
     Ok(Critique {
-        passed: passing
-            .map(|(_, leaf)| (id_of(leaf), hash_of(leaf)))
-            .collect(),
-        ..Critique::of_findings(
-            tree_hash,
-            leaves.len(),
-            found.into_iter().map(|(_, finding)| finding).collect(),
-        )
+        passed: passing,
+        ..Critique::of_findings(tree_hash, leaves.len(), findings)
     })
 }
 
@@ -256,14 +231,10 @@ impl Critique {
         leaves: usize,
         findings: Vec<CriticFinding>,
     ) -> Self {
-        let verdict = findings
-            .iter()
-            .map(|finding| finding.verdict)
-            .max()
-            .unwrap_or(CriticVerdict::Pass);
+        let worst = findings.iter().map(|finding| finding.verdict).max();
         Self {
             round: 1,
-            verdict,
+            verdict: worst.unwrap_or(CriticVerdict::Pass),
             tree_hash,
             leaves,
             findings,
@@ -283,24 +254,22 @@ impl Critique {
 
     /// The number of leaves without a finding.
     pub fn passing(&self) -> usize {
-        let faulty: HashSet<_> = self
+        let faulty = self
             .findings
             .iter()
-            .filter_map(|finding| finding.task.as_ref())
-            .collect();
-        self.leaves.saturating_sub(faulty.len())
+            .filter_map(|finding| finding.task.as_ref());
+        self.leaves
+            .saturating_sub(faulty.collect::<HashSet<_>>().len())
     }
 
     /// The text of `critique.md`, for the user and the next round.
     pub fn to_markdown(&self) -> String {
-        let (verdict, round) = (self.verdict.into_str(), self.round);
+        let (verdict, round, found) = (self.verdict.into_str(), self.round, self.finding_list());
+        let gap = if found.is_empty() { "" } else { "\n" };
+        let (passing, leaves) = (self.passing(), self.leaves);
         format!(
-            "{verdict}\n\nRound {round} of {ROUNDS}\n\n{}\n{} of {} leaves pass\n",
-            self.finding_list(),
-            self.passing(),
-            self.leaves
+            "{verdict}\n\nRound {round} of {ROUNDS}\n\n{found}{gap}{passing} of {leaves} leaves pass\n"
         )
-        .replace("\n\n\n", "\n\n")
     }
 
     /// The findings as a list, in the critic's own characters: the next tree takes its wording from here.
@@ -345,14 +314,15 @@ impl fmt::Display for CritiqueLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (verdict, round) = (self.verdict.into_str(), self.round);
         let findings = counted(self.findings, "finding");
-        let since = match self.changed {
-            true => "; the tree has changed since",
-            false => "",
-        };
         write!(
             f,
-            "critique: {verdict} in round {round}, {findings} (critique.md){since}"
-        )
+            "critique: {verdict} in round {round}, {findings} (critique.md)"
+        )?;
+        f.write_str(if self.changed {
+            "; the tree has changed since"
+        } else {
+            ""
+        })
     }
 }
 

@@ -74,8 +74,8 @@ fn every_leaf_is_judged_once() {
         "1.2 hints:  \n\u{7} ",
         &long,
     ] {
-        let error = NotJudged::NoFinding(clipped(bad, SHOWN));
-        check(&["1.1"], &[(WARN, bad)], &error.to_string());
+        let expect = format!("{:?} is no finding", clipped(bad, SHOWN));
+        check(&["1.1"], &[(WARN, bad)], &expect);
     }
 }
 

@@ -131,20 +131,20 @@ impl Interview {
     fn withdraw(&mut self, what: &str) -> Result<(), NeverSaid> {
         let is_meant =
             |said: &mut RecordedStatement| said.id == what || wording(&said.text) == wording(what);
-        let mut gone: Vec<(&str, RecordedStatement)> = Vec::new();
+        let before = self.superseded.len();
         for (field, list) in [
             ("requirements", &mut self.requirements),
             ("scopeInclusions", &mut self.scope_inclusions),
             ("scopeExclusions", &mut self.scope_exclusions),
         ] {
-            gone.extend(list.extract_if(.., is_meant).map(|said| (field, said)));
+            let gone = list.extract_if(.., is_meant);
+            self.superseded
+                .extend(gone.map(|said| json!({ "field": field, "was": said })));
         }
-        if gone.is_empty() {
-            return Err(NeverSaid(what.to_owned()));
+        match self.superseded.len() == before {
+            true => Err(NeverSaid(what.to_owned())),
+            false => Ok(()),
         }
-        gone.into_iter()
-            .for_each(|(field, said)| self.supersede(field, json!(said)));
-        Ok(())
     }
 
     /// An empty list of exclusions is a decision once `said_by` tells who made it.
@@ -166,20 +166,19 @@ impl Interview {
 
     /// Gives new requirements their ids. Tasks may still cover a withdrawn one, so its id is never given again.
     fn number_requirements(&mut self) {
-        let withdrawn = self.superseded.iter();
-        let withdrawn = withdrawn.filter_map(|entry| entry.get("was")?.get("id")?.as_str());
+        let withdrawn = self
+            .superseded
+            .iter()
+            .filter_map(|entry| entry["was"]["id"].as_str());
         let ids = self.requirements.iter().map(|said| &*said.id);
-        let numbers = ids
-            .chain(withdrawn)
-            .filter_map(|id| id.strip_prefix('R')?.parse::<u32>().ok());
-        let mut last = numbers.max().unwrap_or(0);
-        for requirement in self
+        let number = |id: &str| id.strip_prefix('R')?.parse::<u32>().ok();
+        let last = ids.chain(withdrawn).filter_map(number).max();
+        let new = self
             .requirements
             .iter_mut()
-            .filter(|said| said.id.is_empty())
-        {
-            last = last.saturating_add(1);
-            requirement.id = format!("R{last}");
+            .filter(|said| said.id.is_empty());
+        for (requirement, number) in new.zip(u64::from(last.unwrap_or(0)) + 1..) {
+            requirement.id = format!("R{number}");
         }
     }
 }
@@ -224,16 +223,15 @@ fn sentences_of(text: &str) -> Vec<String> {
         }
         for word in line[item.map_or(0, |item| item.end())..].split_whitespace() {
             let last = sentences.last_mut().expect("there is a first one");
-            if last.ends_with(['.', '!', '?']) && !word.starts_with(char::is_lowercase) {
-                sentences.push(word.to_owned());
-            } else {
-                last.push_str(&format!(" {word}"));
+            match last.ends_with(['.', '!', '?']) && !word.starts_with(char::is_lowercase) {
+                true => sentences.push(word.to_owned()),
+                false => last.push_str(&format!(" {word}")),
             }
         }
     }
     let bare = sentences
         .iter()
-        .map(|sentence| wording(sentence.trim_end_matches(['.', '!', '?', ';', ','])));
+        .map(|text| wording(text.trim_end_matches(['.', '!', '?', ';', ','])));
     bare.filter(|sentence| !sentence.is_empty()).collect()
 }
 

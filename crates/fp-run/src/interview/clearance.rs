@@ -18,7 +18,6 @@ pub const MAX_ROUNDS: u32 = 30;
 const QUOTED: usize = 60;
 /// Maximum number of texts quoted in one item.
 const NAMED: usize = 3;
-const UNCONFIRMED: &str = "the user has not confirmed it";
 
 /// The facts beside the record that decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,32 +49,58 @@ pub struct Clearance {
 }
 
 impl Clearance {
-    /// Judges `interview` by `grounds`.
+    /// Judges `interview` by `grounds`. Of each item the first thing that is missing is told.
     pub fn new(interview: &Interview, grounds: &Grounds) -> Self {
-        let Grounds { mode, rounds, .. } = *grounds;
         let takes_assumptions = grounds.takes_assumptions();
         let rounds = match takes_assumptions {
-            true => rounds.user.saturating_add(rounds.auto),
-            false => rounds.user,
+            true => grounds.rounds.user.saturating_add(grounds.rounds.auto),
+            false => grounds.rounds.user,
         };
-        let looks: [(&'static str, Option<String>); 5] = [
-            ("objective", missing_objective(interview, takes_assumptions)),
-            (
-                "scope",
-                missing_scope(interview, takes_assumptions).filter(|_| mode != Mode::Direct),
-            ),
-            (
-                "ambiguities",
-                ambiguities(interview).filter(|_| mode != Mode::Direct),
-            ),
-            ("questions", open_questions(interview)),
-            ("tests", missing_tests(interview, takes_assumptions)),
-        ];
-        let open = looks.into_iter().filter_map(|(name, missing)| {
-            let missing = missing?;
+        let lack = |name: &'static str, flag: &str, is_said: bool, is_users: bool| {
+            let fault = match (is_said, is_users || takes_assumptions) {
+                (true, true) => return None,
+                (true, false) => "the user has not confirmed it",
+                (false, _) => "not said yet",
+            };
+            let missing = format!("{fault}: {flag}");
             Some(OpenItem { name, missing })
-        });
-        let open: Vec<OpenItem> = open.collect();
+        };
+        let is_users = |field: &str| interview.is_users(field);
+        let any_users =
+            |said: &[RecordedStatement]| said.iter().any(|said| said.by == Some(Decider::User));
+        let has_objective = interview.objective.is_some();
+        let has_requirements = !interview.requirements.is_empty();
+        let (inside, outside) = (&interview.scope_inclusions, &interview.scope_exclusions);
+        let none_by = interview.excludes_nothing();
+        let has_outside = !outside.is_empty() || none_by.is_some();
+        let users_outside = any_users(outside) || none_by == Some(Decider::User);
+        let (or_none, has_tests) = (
+            "--exclude TEXT, or --exclude none",
+            interview.test_strategy.is_some(),
+        );
+        let looks = [
+            lack(
+                "objective",
+                "--objective TEXT",
+                has_objective,
+                is_users("objective"),
+            ),
+            lack("objective", "--requirement TEXT", has_requirements, true),
+            lack(
+                "scope",
+                "--include TEXT",
+                !inside.is_empty(),
+                any_users(inside),
+            ),
+            lack("scope", or_none, has_outside, users_outside),
+            ambiguous_words(interview),
+            open_questions(interview),
+            lack("tests", "--tests TEXT", has_tests, is_users("testStrategy")),
+        ];
+        let has_scope = grounds.mode != Mode::Direct;
+        let is_due = |item: &OpenItem| has_scope || !matches!(item.name, "scope" | "ambiguities");
+        let mut open: Vec<OpenItem> = looks.into_iter().flatten().filter(is_due).collect();
+        open.dedup_by_key(|item| item.name);
         Self {
             clear: open.is_empty(),
             limit_reached: rounds >= MAX_ROUNDS,
@@ -105,100 +130,62 @@ pub fn step_after(
     steps: &[PlanningStep],
 ) -> Option<PlanningStep> {
     let is_confirmed = grounds.takes_assumptions() || interview.is_users("approach");
-    let is_settled =
-        interview.approach.is_some() && is_confirmed && steps.contains(&PlanningStep::Decompose);
-    let is_left_out = |step: &PlanningStep| {
-        is_settled && matches!(step, PlanningStep::Research | PlanningStep::Approach)
+    let is_settled = interview.approach.is_some() && is_confirmed;
+    let is_settled = is_settled && steps.contains(&PlanningStep::Decompose);
+    let is_due = |step: &&PlanningStep| {
+        !is_settled || !matches!(step, PlanningStep::Research | PlanningStep::Approach)
     };
-    let behind = steps
+    let mut steps = steps
         .iter()
-        .copied()
-        .skip_while(|step| *step != PlanningStep::Interview);
-    behind.skip(1).find(|step| !is_left_out(step))
+        .skip_while(|step| **step != PlanningStep::Interview);
+    steps.next();
+    steps.find(is_due).copied()
 }
 
-fn missing_objective(interview: &Interview, takes_assumptions: bool) -> Option<String> {
-    if interview.objective.is_none() {
-        return Some("nobody has said what the goal is: --objective TEXT".to_owned());
-    }
-    if interview.requirements.is_empty() {
-        return Some("nothing is required yet: --requirement TEXT".to_owned());
-    }
-    let is_confirmed = takes_assumptions || interview.is_users("objective");
-    (!is_confirmed).then(|| format!("{UNCONFIRMED}: --objective TEXT"))
-}
-
-fn missing_scope(interview: &Interview, takes_assumptions: bool) -> Option<String> {
-    let (inside, outside) = (&interview.scope_inclusions, &interview.scope_exclusions);
-    if inside.is_empty() {
-        return Some("nothing is said to be in scope: --include TEXT".to_owned());
-    }
-    if outside.is_empty() && interview.excludes_nothing().is_none() {
-        return Some(
-            "nothing is said to be out of scope: --exclude TEXT, or --exclude none".to_owned(),
-        );
-    }
-    let any_by_user =
-        |said: &[RecordedStatement]| said.iter().any(|said| said.by == Some(Decider::User));
-    if !takes_assumptions && !any_by_user(inside) {
-        return Some(format!("{UNCONFIRMED}: --include TEXT"));
-    }
-    let is_confirmed = takes_assumptions
-        || any_by_user(outside)
-        || interview.excludes_nothing() == Some(Decider::User);
-    (!is_confirmed).then(|| format!("{UNCONFIRMED}: --exclude TEXT, or --exclude none"))
-}
-
-fn ambiguities(interview: &Interview) -> Option<String> {
-    let said = interview
+fn ambiguous_words(interview: &Interview) -> Option<OpenItem> {
+    let inside = &interview.scope_inclusions;
+    let vague = interview
         .requirements
         .iter()
-        .chain(&interview.scope_inclusions);
-    let vague = said.filter_map(|said| {
-        let phrase = vague_phrase(&said.text)?;
-        let name = if said.id.is_empty() {
-            &said.text
-        } else {
-            &said.id
-        };
-        Some(format!("{} says {}", quoted(name), quoted(phrase)))
-    });
-    let vague: Vec<String> = vague.collect();
+        .chain(inside)
+        .filter_map(|said| {
+            let phrase = quoted(vague_phrase(&said.text)?);
+            let name = if said.id.is_empty() {
+                &said.text
+            } else {
+                &said.id
+            };
+            Some(format!("{} says {phrase}", quoted(name)))
+        });
     let outside = interview.scope_exclusions.iter();
     let outside: BTreeSet<String> = outside.map(|said| wording(&said.text)).collect();
-    let torn = interview
-        .scope_inclusions
+    let torn = inside
         .iter()
         .filter(|said| outside.contains(&wording(&said.text)));
-    let torn: Vec<String> = torn.map(|said| quoted(&said.text)).collect();
-    let problems = [
-        (vague, "which nobody can observe"),
-        (torn, "in and out of scope at once"),
+    let faults: [(Vec<String>, &str); 2] = [
+        (vague.collect(), "which nobody can observe"),
+        (
+            torn.map(|said| quoted(&said.text)).collect(),
+            "in and out of scope at once",
+        ),
     ];
-    let problems = problems.iter().filter(|(texts, _)| !texts.is_empty());
-    let problems: Vec<String> = problems
-        .map(|(texts, why)| format!("{}, {why}", first_few(texts, NAMED)))
-        .collect();
-    let mend = "--withdraw ID-OR-TEXT, and say it anew";
-    (!problems.is_empty()).then(|| format!("{}: {mend}", problems.join("; ")))
+    let faults = faults.iter().filter(|(texts, _)| !texts.is_empty());
+    let told = faults.map(|(texts, why)| format!("{}, {why}", first_few(texts, NAMED)));
+    let told = told.collect::<Vec<_>>().join("; ");
+    (!told.is_empty()).then(|| OpenItem {
+        name: "ambiguities",
+        missing: format!("{told}: --withdraw ID-OR-TEXT, and say it anew"),
+    })
 }
 
-fn open_questions(interview: &Interview) -> Option<String> {
-    let open: Vec<String> = interview
-        .open_questions
-        .iter()
-        .map(|text| quoted(text))
-        .collect();
+fn open_questions(interview: &Interview) -> Option<OpenItem> {
+    let open = interview.open_questions.iter();
+    let open: Vec<String> = open.map(|text| quoted(text)).collect();
     let named = first_few(&open, NAMED);
-    (!open.is_empty()).then(|| format!("nobody has answered {named}: --decision 'QUESTION|ANSWER'"))
-}
-
-fn missing_tests(interview: &Interview, takes_assumptions: bool) -> Option<String> {
-    if interview.test_strategy.is_none() {
-        return Some("nobody has said how it is tested: --tests TEXT".to_owned());
-    }
-    let is_confirmed = takes_assumptions || interview.is_users("testStrategy");
-    (!is_confirmed).then(|| format!("{UNCONFIRMED}: --tests TEXT"))
+    (!open.is_empty()).then(|| OpenItem {
+        name: "questions",
+        missing: format!("nobody has answered {named}: --decision 'QUESTION|ANSWER'"),
+    })
 }
 
 /// What somebody said, as it is, so that a command finds it again.

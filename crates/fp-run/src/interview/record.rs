@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::run::event::Decider;
 use fp_plan::hint::Hint;
@@ -17,37 +17,13 @@ pub const SCHEMA_VERSION: u64 = 1;
 
 /// A requirement, or something in or out of scope.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "WrittenStatement")]
 pub struct RecordedStatement {
     /// Tasks cover a requirement by it; the others have none.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
     pub text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Decider>,
-}
-
-/// The forms of a statement: earlier versions took a mere text.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum WrittenStatement {
-    Text(String),
-    Said {
-        #[serde(default)]
-        id: String,
-        text: String,
-        by: Option<Decider>,
-    },
-}
-
-impl From<WrittenStatement> for RecordedStatement {
-    fn from(written: WrittenStatement) -> Self {
-        let (id, text, by) = match written {
-            WrittenStatement::Text(text) => (String::new(), text, None),
-            WrittenStatement::Said { id, text, by } => (id, text, by),
-        };
-        Self { id, text, by }
-    }
 }
 
 /// A question with its answer.
@@ -80,20 +56,15 @@ pub struct Alternative {
 
 /// The reason why a text is not an interview.
 #[derive(Debug, thiserror::Error)]
-pub enum InvalidInterview {
-    #[error("{0}")]
-    Fault(String),
-    /// A newer version wrote it.
-    #[error("1:1: written by a newer fp (schemaVersion {0}, this fp writes {SCHEMA_VERSION})")]
-    Newer(u64),
+#[error("{fault}")]
+pub struct InvalidInterview {
+    fault: String,
+    hint: &'static str,
 }
 
 impl Hint for InvalidInterview {
     fn hint(&self) -> Option<Cow<'_, str>> {
-        Some(match self {
-            Self::Newer(_) => "update fp: `fp --version` says what this one is".into(),
-            Self::Fault(_) => "correct that place, or delete the file to begin anew".into(),
-        })
+        Some(self.hint.into())
     }
 }
 
@@ -134,7 +105,8 @@ pub struct Interview {
     rest: Map<String, Value>,
 }
 
-/// The entries of a list that can be read. People and models wrote the file, too, and one odd entry hides no other.
+/// The entries of a list that can be read; earlier versions took a mere text for a statement. People and models wrote the
+/// file, too, and one odd entry hides no other.
 fn readable_entries<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     from: D,
 ) -> Result<Vec<T>, D::Error> {
@@ -142,8 +114,12 @@ fn readable_entries<'de, D: Deserializer<'de>, T: DeserializeOwned>(
         Value::Array(entries) => entries,
         single => vec![single],
     };
-    let read = entries.into_iter().map(serde_json::from_value);
-    Ok(read.filter_map(Result::ok).collect())
+    let read = |entry: Value| {
+        let statement = json!({ "text": entry });
+        let read = serde_json::from_value(entry);
+        read.or_else(|_| serde_json::from_value(statement)).ok()
+    };
+    Ok(entries.into_iter().filter_map(read).collect())
 }
 
 impl Interview {
@@ -152,11 +128,18 @@ impl Interview {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut interview: Self = serde_json::from_str(text).map_err(|fault| {
             let (line, column, detail) = json_fault(&fault);
-            // Nothing at all has no first column.
-            InvalidInterview::Fault(format!("{line}:{}: {detail}", column.max(1)))
+            InvalidInterview {
+                fault: format!("{line}:{column}: {detail}"),
+                hint: "correct that place, or delete the file to begin anew",
+            }
         })?;
-        if interview.schema_version > SCHEMA_VERSION {
-            return Err(InvalidInterview::Newer(interview.schema_version));
+        let version = interview.schema_version;
+        if version > SCHEMA_VERSION {
+            let versions = format!("schemaVersion {version}, this fp writes {SCHEMA_VERSION}");
+            return Err(InvalidInterview {
+                fault: format!("1:1: written by a newer fp ({versions})"),
+                hint: "update fp: `fp --version` says what this one is",
+            });
         }
         for (at, requirement) in interview.requirements.iter_mut().enumerate() {
             if requirement.id.is_empty() {
@@ -206,43 +189,33 @@ pub fn interview_page(goal: &str, interview: &Interview) -> String {
         text.as_ref()
             .map_or_else(String::new, |text| format!("{text}{by}\n"))
     };
-    let statement = |said: &RecordedStatement| format!("{}{}", said.text, assumed(said.by));
-    let requirement = |said: &RecordedStatement| format!("**{}** {}", said.id, statement(said));
-    let decision = |decided: &Decided| {
-        let Decided {
-            question,
-            answer,
-            by,
-        } = decided;
-        format!("{question} {answer}{}", assumed(*by))
-            .trim_start()
-            .to_owned()
+    let statement = |said: &RecordedStatement| {
+        let id = Some(&said.id).filter(|id| !id.is_empty());
+        let id = id.map_or_else(String::new, |id| format!("**{id}** "));
+        format!("{id}{}{}", said.text, assumed(said.by))
     };
-    let others = interview.alternatives.iter();
-    let others = bullet_list(others.map(|other| format!("{}: {}", other.name, other.why_not)));
+    let statements = |said: &[RecordedStatement]| bullet_list(said.iter().map(statement));
+    let decision = |decided: &Decided| {
+        let text = format!("{} {}", decided.question, decided.answer);
+        text.trim_start().to_owned() + assumed(decided.by)
+    };
+    let other = |other: &Alternative| format!("{}: {}", other.name, other.why_not);
     let excluded = match interview.excludes_nothing() {
         Some(by) => format!("Nothing, as stated{}\n", assumed(Some(by))),
-        None => bullet_list(interview.scope_exclusions.iter().map(statement)),
+        None => statements(&interview.scope_exclusions),
     };
+    let decisions = interview.decisions.iter().map(decision);
+    let not_chosen = interview.alternatives.iter().map(other);
     let sections = [
         ("Goal", quoted_lines(goal)),
         ("Objective", said("objective", &interview.objective)),
-        (
-            "Requirements",
-            bullet_list(interview.requirements.iter().map(requirement)),
-        ),
-        (
-            "In scope",
-            bullet_list(interview.scope_inclusions.iter().map(statement)),
-        ),
+        ("Requirements", statements(&interview.requirements)),
+        ("In scope", statements(&interview.scope_inclusions)),
         ("Out of scope", excluded),
-        (
-            "Decisions",
-            bullet_list(interview.decisions.iter().map(decision)),
-        ),
+        ("Decisions", bullet_list(decisions)),
         ("Assumptions", bullet_list(&interview.assumptions)),
         ("Approach", said("approach", &interview.approach)),
-        ("Not chosen", others),
+        ("Not chosen", bullet_list(not_chosen)),
         ("Tests", said("testStrategy", &interview.test_strategy)),
         ("Open questions", bullet_list(&interview.open_questions)),
         ("Read in the code", bullet_list(&interview.seen)),

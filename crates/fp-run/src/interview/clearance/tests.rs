@@ -52,7 +52,7 @@ fn each_item_says_what_it_lacks() {
     check(
         &json!({ "objective": null }),
         "objective",
-        "nobody has said what the goal is: --objective TEXT",
+        "not said yet: --objective TEXT",
     );
     let said_by = |field: &str| {
         let mut said_by = whole()["saidBy"].clone();
@@ -72,7 +72,7 @@ fn each_item_says_what_it_lacks() {
     check(
         &json!({ "testStrategy": null }),
         "tests",
-        "nobody has said how it is tested: --tests TEXT",
+        "not said yet: --tests TEXT",
     );
     check(
         &json!({ "openQuestions": ["Which \"language\"?", "언어는?", "c", "d", "e"] }),
@@ -85,12 +85,12 @@ fn each_item_says_what_it_lacks() {
 
 #[test]
 fn the_scope_has_two_sides() {
-    let nothing_out = "nothing is said to be out of scope: --exclude TEXT, or --exclude none";
+    let nothing_out = "not said yet: --exclude TEXT, or --exclude none";
     let unconfirmed = "the user has not confirmed it: --exclude TEXT, or --exclude none";
     check(
         &json!({ "scopeInclusions": [] }),
         "scope",
-        "nothing is said to be in scope: --include TEXT",
+        "not said yet: --include TEXT",
     );
     check(&json!({ "scopeExclusions": [] }), "scope", nothing_out);
     let none = |by: &str| {
