@@ -62,10 +62,9 @@ pub struct CommitMessage {
 impl std::fmt::Display for CommitMessage {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{}", self.subject)?;
-        if self.body.is_empty() {
-            Ok(())
-        } else {
-            writeln!(f, "\n{}", self.body)
+        match self.body.is_empty() {
+            true => Ok(()),
+            false => writeln!(f, "\n{}", self.body),
         }
     }
 }
@@ -79,7 +78,7 @@ static MADE_BY_GIT: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Splits a subject of the form `type(scope): words` if its type is a common one.
-fn semantic(subject: &str) -> Option<(&str, Option<&str>, &str)> {
+fn semantic_parts(subject: &str) -> Option<(&str, Option<&str>, &str)> {
     let found = SEMANTIC.captures(subject)?;
     let part = |group: usize| found.get(group).map(|part| part.as_str());
     let kind = part(1).filter(|kind| subject::TYPES.contains(kind))?;
@@ -92,7 +91,7 @@ pub fn style_of(subject: &str) -> Option<CommitStyle> {
     if subject.is_empty() || MADE_BY_GIT.is_match(subject) {
         return None;
     }
-    Some(match semantic(subject) {
+    Some(match semantic_parts(subject) {
         Some(_) => CommitStyle::Semantic,
         None => CommitStyle::Plain,
     })
@@ -108,16 +107,16 @@ impl CommitHistory {
         let mut history = Self::default();
         for subject in subjects.iter().map(|subject| subject.as_ref().trim()) {
             if style_of(subject).is_some() {
-                history.count(subject);
+                history.count_subject(subject);
             }
         }
         history
     }
 
-    fn count(&mut self, subject: &str) {
+    fn count_subject(&mut self, subject: &str) {
         self.subjects += 1;
         let mut words = subject;
-        if let Some((kind, scope, rest)) = semantic(subject) {
+        if let Some((kind, scope, rest)) = semantic_parts(subject) {
             self.semantic += 1;
             *self.types.entry(kind.to_owned()).or_default() += 1;
             if let Some(scope) = scope {
@@ -131,10 +130,9 @@ impl CommitHistory {
 
     /// Semantic if at least half of the subjects are, else plain.
     pub fn style(&self) -> CommitStyle {
-        if is_half(self.semantic, self.subjects) {
-            CommitStyle::Semantic
-        } else {
-            CommitStyle::Plain
+        match is_half(self.semantic, self.subjects) {
+            true => CommitStyle::Semantic,
+            false => CommitStyle::Plain,
         }
     }
 
@@ -146,67 +144,56 @@ impl CommitHistory {
     /// How a message is written here, in a sentence.
     pub fn rule(&self) -> String {
         let columns = format!("in at most {SUBJECT_COLUMNS} columns");
+        let (types, scopes) = (by_count(&self.types), by_count(&self.scopes));
         match self.style() {
-            CommitStyle::Semantic if self.has_scopes() => format!(
-                "`type(scope): what`, {columns}; types used here: {}; scopes: {}",
-                by_count(&self.types),
-                by_count(&self.scopes)
-            ),
-            CommitStyle::Semantic => format!(
-                "`type: what`, {columns}; types used here: {}",
-                by_count(&self.types)
-            ),
             CommitStyle::Plain => format!("a phrase, {columns}"),
+            CommitStyle::Semantic if self.has_scopes() => format!(
+                "`type(scope): what`, {columns}; types used here: {types}; scopes: {scopes}"
+            ),
+            CommitStyle::Semantic => format!("`type: what`, {columns}; types used here: {types}"),
         }
     }
 
     /// Lists the faults of `message`, which may be any text, one sentence each. Empty if it can be committed as it is.
     /// Surrounding blanks don't count.
     pub fn objections(&self, message: &str) -> Vec<String> {
-        let mut lines = message.trim().split('\n');
+        let message = message.trim();
+        let mut lines = message.split('\n');
         let subject = lines.next().unwrap_or_default().trim_end();
-        let mut objections = Vec::new();
-        if let Some(c) = message
-            .trim()
-            .chars()
-            .find(|c| *c != '\n' && is_invisible(*c))
-        {
-            objections.push(format!(
+        if subject.is_empty() {
+            return vec!["the subject is empty".to_owned()];
+        }
+        let hidden = message.chars().find(|c| *c != '\n' && is_invisible(*c));
+        let hidden = hidden.map(|c| {
+            format!(
                 "there is an invisible character in it, U+{:04X}",
                 u32::from(c)
-            ));
-        }
-        if subject.is_empty() {
-            objections.push("the subject is empty".to_owned());
-            return objections;
-        }
-        if let Some(sign) = subject::misread_start(subject) {
-            objections.push(format!(
-                "the subject begins with `{sign}`, which git may read as an instruction or a comment: begin with a word"
-            ));
-        }
-        if lines.next().is_some_and(|line| !line.trim().is_empty()) {
-            objections.push(
-                "the second line is not blank: git would take it for a part of the subject"
-                    .to_owned(),
-            );
-        }
+            )
+        });
+        let misread = subject::misread_start(subject).map(|sign| {
+            format!("the subject begins with `{sign}`, which git may read as an instruction or a comment: begin with a word")
+        });
+        let second = lines.next().filter(|line| !line.trim().is_empty());
+        let second = second.map(|_| {
+            "the second line is not blank: git would take it for a part of the subject".to_owned()
+        });
         let columns = subject.width();
-        if columns > SUBJECT_COLUMNS {
-            objections.push(format!(
-                "the subject has {columns} columns, of at most {SUBJECT_COLUMNS}: say the rest in the body"
-            ));
-        }
-        match (semantic(subject), self.style()) {
-            (None, CommitStyle::Semantic) => objections.push(
+        let wide = (columns > SUBJECT_COLUMNS).then(|| {
+            format!("the subject has {columns} columns, of at most {SUBJECT_COLUMNS}: say the rest in the body")
+        });
+        let kind = match (semantic_parts(subject), self.style()) {
+            (None, CommitStyle::Semantic) => Some(
                 "the subject has none of the types: begin with one, as in `fix: WHAT`".to_owned(),
             ),
-            (Some((kind, ..)), CommitStyle::Plain) if self.refuses_types() => objections.push(
-                format!("the subject begins with the type `{kind}:`, and subjects here have none"),
-            ),
-            _ => {}
-        }
-        objections
+            (Some((kind, ..)), CommitStyle::Plain) if self.refuses_types() => Some(format!(
+                "the subject begins with the type `{kind}:`, and subjects here have none"
+            )),
+            _ => None,
+        };
+        [hidden, misread, second, wide, kind]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     /// True if there are enough subjects, and hardly any has a type.
@@ -216,45 +203,43 @@ impl CommitHistory {
 
     /// Composes the message for a task with this `title`, which may be any text, that changed `files`.
     pub fn compose(&self, title: &str, files: &[RepoPath]) -> CommitMessage {
-        let title = subject::clean(title);
+        let title = subject::clean_title(title);
         // A title written like a subject keeps its type if the history uses types.
-        let (given, words) = semantic(&title).map_or((None, title.as_str()), |(kind, _, words)| {
-            (Some(kind), words)
-        });
-        let words = subject::clean(words);
-        let words = if words.is_empty() { "Update" } else { &words };
-        let prefix = match self.style() {
-            CommitStyle::Semantic => {
-                let kind = given.unwrap_or_else(|| subject::type_of(words, files));
-                match subject::scope_of(files, self).filter(|_| self.has_scopes()) {
-                    Some(scope) => format!("{kind}({scope}): "),
-                    None => format!("{kind}: "),
-                }
-            }
-            CommitStyle::Plain => String::new(),
+        let (given, words) = match semantic_parts(&title) {
+            Some((kind, _, words)) => (Some(kind), subject::clean_title(words)),
+            None => (None, title.clone()),
         };
-        let words = if is_half(self.lower_case, self.subjects) {
-            subject::lower_case(words)
+        let mut words = if words.is_empty() {
+            "Update".to_owned()
         } else {
-            words.to_owned()
+            words
         };
+        let mut prefix = String::new();
+        if self.style() == CommitStyle::Semantic {
+            let kind = given.unwrap_or_else(|| subject::type_of(&words, files));
+            let scope = subject::scope_of(files, self).filter(|_| self.has_scopes());
+            let scope = scope.map_or_else(String::new, |scope| format!("({scope})"));
+            prefix = format!("{kind}{scope}: ");
+        }
+        if is_half(self.lower_case, self.subjects) {
+            words = subject::lower_case(&words);
+        }
         let room = SUBJECT_COLUMNS - prefix.width();
-        let is_cut = words.width() > room;
-        let mut fit = text::fitted(&words, room);
+        if words.width() <= room {
+            let (subject, body) = (prefix + &words, String::new());
+            return CommitMessage { subject, body };
+        }
+        let mut subject = text::fitted(&words, room);
         // A whole word is dropped, unless that would leave almost nothing.
-        if let Some(blank) = fit
+        if let Some(blank) = subject
             .rfind(' ')
-            .filter(|blank| is_cut && blank * 2 >= fit.len())
+            .filter(|blank| blank * 2 >= subject.len())
         {
-            fit.replace_range(blank.., "…");
+            subject.replace_range(blank.., "…");
         }
         CommitMessage {
-            subject: prefix + &fit,
-            body: if is_cut {
-                subject::wrap(&words, SUBJECT_COLUMNS)
-            } else {
-                String::new()
-            },
+            subject: prefix + &subject,
+            body: subject::wrap_body(&words, SUBJECT_COLUMNS),
         }
     }
 }
@@ -267,12 +252,11 @@ fn is_invisible(c: char) -> bool {
 fn by_count(counts: &BTreeMap<String, usize>) -> String {
     let mut sorted: Vec<_> = counts.iter().collect();
     sorted.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-    sorted
-        .iter()
-        .take(8)
+    let most = sorted.iter().take(8);
+    let told: Vec<String> = most
         .map(|(name, count)| format!("{name} ({count})"))
-        .collect::<Vec<_>>()
-        .join(", ")
+        .collect();
+    told.join(", ")
 }
 
 #[cfg(test)]

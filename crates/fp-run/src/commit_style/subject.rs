@@ -6,7 +6,7 @@ use super::CommitHistory;
 use crate::regex;
 use crate::test_files::is_test_file;
 use fp_plan::repo_path::RepoPath;
-use fp_plan::text::{is_invisible, wrapped};
+use fp_plan::text::{is_invisible, one_line, wrapped};
 use regex::Regex;
 
 /// Words at the start of a subject that git reads as instructions.
@@ -16,30 +16,14 @@ const SIGNS: [char; 5] = ['#', '-', '*', '>', ';'];
 
 /// Makes one line: joins blanks, removes invisible characters, a final full stop, and anything at the start that git
 /// reads as a comment, an option, a separator or an instruction. The result may be empty.
-pub(super) fn clean(title: &str) -> String {
-    let visible: String = title
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .filter(|c| !is_invisible(*c))
-        .collect();
-    let joined = visible.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut rest = joined.as_str();
-    loop {
-        let marks = rest.trim_start_matches(SIGNS).trim_start_matches(' ');
-        let next = INSTRUCTIONS
-            .iter()
-            .find_map(|word| marks.strip_prefix(word))
-            .unwrap_or(marks);
-        if next == rest {
-            break;
-        }
-        rest = next;
+pub(super) fn clean_title(title: &str) -> String {
+    let line = one_line(&title.replace(is_invisible, ""));
+    let mut rest = line.as_str();
+    while let Some(start) = misread_start(rest) {
+        rest = rest[start.len()..].trim_start();
     }
-    let sentence = rest
-        .strip_suffix('.')
-        .filter(|text| !text.ends_with('.'))
-        .unwrap_or(rest);
-    sentence.trim_end().to_owned()
+    let sentence = rest.strip_suffix('.').filter(|text| !text.ends_with('.'));
+    sentence.unwrap_or(rest).trim_end().to_owned()
 }
 
 /// The start of a subject that git or a reader doesn't take for a word, if there is one.
@@ -53,32 +37,24 @@ pub(super) fn misread_start(subject: &str) -> Option<&str> {
 
 /// Lowers the first letter, unless the first word is a name or an abbreviation.
 pub(super) fn lower_case(text: &str) -> String {
-    let word = text.split(' ').next().unwrap_or_default();
-    let mut letters = word.chars();
-    let first = letters.next();
-    let plain = letters.clone().next().is_some() && letters.all(|c| c.is_lowercase() || c == '-');
-    match first {
-        Some(first) if plain && first.is_uppercase() => {
-            first.to_lowercase().chain(text.chars().skip(1)).collect()
-        }
-        _ => text.to_owned(),
+    let mut letters = text.split(' ').next().unwrap_or_default().chars();
+    let first = letters.next().filter(|first| first.is_uppercase());
+    let is_plain = letters.clone().all(|c| c.is_lowercase() || c == '-');
+    match first.filter(|_| is_plain && letters.next().is_some()) {
+        Some(first) => first.to_lowercase().chain(text.chars().skip(1)).collect(),
+        None => text.to_owned(),
     }
 }
 
 /// Wraps the text into lines of at most `columns`, none of which git reads as a comment or a separator.
-pub(super) fn wrap(text: &str, columns: usize) -> String {
-    let apart = |line: &String| {
-        if line.starts_with(['#', '-']) {
-            format!(" {line}")
-        } else {
-            line.clone()
-        }
-    };
-    wrapped(text, columns - 1)
-        .iter()
-        .map(apart)
-        .collect::<Vec<_>>()
-        .join("\n")
+pub(super) fn wrap_body(text: &str, columns: usize) -> String {
+    let mut lines = wrapped(text, columns - 1);
+    let is_misread = |line: &&mut String| line.starts_with(['#', '-']);
+    lines
+        .iter_mut()
+        .filter(is_misread)
+        .for_each(|line| line.insert(0, ' '));
+    lines.join("\n")
 }
 
 /// The types in common use.
@@ -87,13 +63,11 @@ pub(super) const TYPES: [&str; 11] = [
 ];
 
 /// First words that announce another type than a fix, whatever follows.
-const BY_FIRST_WORD: [(&str, &[&str]); 2] = [
-    ("feat", &["add", "implement", "create", "support", "allow"]),
+const BY_FIRST_WORD: [(&str, &str); 2] = [
+    ("feat", "add implement create support allow"),
     (
         "refactor",
-        &[
-            "refactor", "rename", "move", "extract", "split", "simplify", "remove",
-        ],
+        "refactor rename move extract split simplify remove",
     ),
 ];
 
@@ -113,9 +87,8 @@ pub fn is_fix(subject: &str) -> bool {
 /// Chooses the type: by the files if all are of one sort, else by the words. A title that begins with its type keeps that.
 pub(super) fn type_of(words: &str, files: &[RepoPath]) -> &'static str {
     let first = words.split(' ').next().unwrap_or_default().to_lowercase();
-    let by_first = BY_FIRST_WORD
-        .iter()
-        .find(|(_, words)| words.contains(&&*first));
+    let mut by_first = BY_FIRST_WORD.iter();
+    let by_first = by_first.find(|(_, words)| words.split(' ').any(|word| word == first));
     let all = |is: fn(&RepoPath) -> bool| !files.is_empty() && files.iter().all(is);
     match by_first {
         _ if all(is_test_file) => "test",
@@ -135,8 +108,6 @@ pub(super) fn scope_of(files: &[RepoPath], history: &CommitHistory) -> Option<St
     };
     let (first, rest) = files.split_first()?;
     let is_shared = |name: &String| rest.iter().all(|file| names(file).contains(name));
-    names(first)
-        .into_iter()
-        .rev()
-        .find(|name| history.scopes.contains_key(name) && is_shared(name))
+    let mut names = names(first).into_iter().rev();
+    names.find(|name| history.scopes.contains_key(name) && is_shared(name))
 }
