@@ -23,7 +23,7 @@ use fp_run::hook::own_command::{Caller, LineJudgement, judge_line};
 use fp_run::hook::recovery::{self, LedRun, RunLeader};
 use fp_run::hook::{
     BUILDER, HookAgent, LeadDue, StopDecision, VERIFIER, agent_known, agent_stops, lead_due,
-    lead_stops, reached,
+    lead_stops, message_reached,
 };
 use fp_run::run::State;
 use fp_run::run::crew::session_spent;
@@ -416,7 +416,7 @@ fn learn_from_message(hook: &IncomingHook) -> Result<(), CommandError> {
         return Ok(());
     };
     match hook.member(&HookAgent::Named(name))? {
-        Some(RunMember { run, name }) => run.note(hook, |state| reached(state, &name)),
+        Some(RunMember { run, name }) => run.note(hook, |state| message_reached(state, &name)),
         None => Ok(()),
     }
 }

@@ -97,40 +97,25 @@ impl GuardedEdit<'_> {
 
     fn not_listed(&self, path: &RepoPath) -> String {
         let (plan, id) = (&self.state.plan_id, &self.task.leaf.id);
-        let files: Vec<String> = self
-            .task
-            .files()
-            .take(NAMED)
-            .map(|file| prompt_path(&RepoPath::from(file).to_string()))
-            .collect();
-        let more = if self.task.files().count() > NAMED {
-            " and more"
-        } else {
-            ""
+        let files = self.task.files().take(NAMED);
+        let files = files.map(|file| prompt_path(&RepoPath::from(file).to_string()));
+        let files: Vec<String> = files.collect();
+        let listed = match self.task.files().count() {
+            0 => "no files".to_owned(),
+            1..=NAMED => files.join(", "),
+            _ => format!("{} and more", files.join(", ")),
         };
-        let listed = match files.is_empty() {
-            true => "no files".into(),
-            false => format!("{}{more}", files.join(", ")),
-        };
-        let shown = prompt_path(&path.to_string());
-        format!(
-            "task {id} of {plan} lists {listed}; {shown} is not among its files. {}",
-            self.way_out(path)
-        )
+        let (shown, way_out) = (prompt_path(&path.to_string()), self.way_out(path));
+        format!("task {id} of {plan} lists {listed}; {shown} is not among its files. {way_out}")
     }
 
     /// The builder's options for a path outside its task's files.
     fn way_out(&self, path: &RepoPath) -> String {
         let (plan, id) = (&self.state.plan_id, &self.task.leaf.id);
-        let token = self
-            .task
-            .claim
-            .as_ref()
-            .map_or("", |claim| claim.token.as_str());
-        match self
-            .state
-            .extend(id, token, &path.to_lossy(), "", self.extension)
-        {
+        let claim = self.task.claim.as_ref();
+        let token = claim.map_or("", |claim| claim.token.as_str());
+        let wanted = path.to_lossy();
+        match self.state.extend(id, token, &wanted, "", self.extension) {
             Ok(Extension::Asked(_, events)) if events.is_empty() => {
                 "The user has been asked about it: end your turn, and you will get the answer."
                     .into()
@@ -149,10 +134,8 @@ impl GuardedEdit<'_> {
             }
             Ok(Extension::Listed) => "Do without it: only tools write it.".into(),
             Err(refusal) => {
-                format!(
-                    "Do without it: {}.",
-                    one_line(&prompt_lines(&refusal.to_string(), MAX_REFUSAL))
-                )
+                let reason = prompt_lines(&refusal.to_string(), MAX_REFUSAL);
+                format!("Do without it: {}.", one_line(&reason))
             }
         }
     }

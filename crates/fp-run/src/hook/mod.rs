@@ -13,11 +13,11 @@ use crate::run::event::Event;
 use crate::run::message;
 pub use crate::run::next::{BUILDER, VERIFIER};
 use crate::run::next::{LeadAction, RunSurroundings};
-use crate::run::state::{Activity, Role, RunAgent, Status, TaskState};
+use crate::run::state::{Activity, Role, Status, TaskState};
 use fp_plan::plan::id::{AgentName, TaskId};
 
-/// Maximum length in bytes of a client id that is remembered.
-pub const MAX_ID_BYTES: usize = 200;
+/// Maximum length in bytes of a client's id that is remembered.
+const CLIENT_ID_BYTES: usize = 200;
 
 /// An agent as the client describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,60 +55,45 @@ impl<'e> HookAgent<'e> {
         name.filter(|name| state.has_agent(name)).cloned()
     }
 
-    /// Its name in the run, if it probably belongs to it.
+    /// Its name in the run, if it probably belongs to it: in a run with one builder, a background builder without a name
+    /// is this one.
     pub fn name_in(&self, state: &State) -> Option<AgentName> {
-        let Self::Background {
-            is_builder,
-            described,
-            ..
-        } = self
-        else {
-            return self.known_in(state);
+        let guess = match self {
+            Self::Background {
+                described: Some(name),
+                ..
+            } => Some(name.clone()),
+            Self::Background {
+                is_builder: true, ..
+            } if state.terms().builders == 1 => state.builder(1),
+            Self::Background { .. } | Self::Named(_) => None,
         };
-        self.known_in(state).or_else(|| {
-            let guess = described
-                .clone()
-                .or_else(|| only_builder(state).filter(|_| *is_builder));
-            guess.filter(|name| state.has_agent(name))
-        })
+        let known = self.known_in(state);
+        known.or_else(|| guess.filter(|name| state.has_agent(name)))
     }
-}
-
-/// The builder that every run has. In a run with one builder, a background builder without a name is this one.
-fn only_builder(state: &State) -> Option<AgentName> {
-    let alone = state.terms().builders == 1;
-    state.builder(1).filter(|_| alone)
 }
 
 /// The reason why a builder may not claim as `name`: the ledger knows it under another name, or has given the name to
 /// another agent. `id` is the client's id of the builder, where it has one.
 pub fn refuse_name(state: &State, name: &AgentName, id: Option<&str>) -> Option<String> {
     let plan = &state.plan_id;
-    if let Some(known) = id
-        .and_then(|id| state.agent_ids.get(id))
-        .filter(|known| *known != name)
-    {
+    let known = id.and_then(|id| state.agent_ids.get(id));
+    if let Some(known) = known.filter(|known| *known != name) {
         return Some(format!(
             "you are {known} in the run of {plan}: fp claim {plan} --as {known}"
         ));
     }
-    let builders = state.terms().builders;
-    let is_of_run =
-        state.has_agent(name) || (1..=builders).any(|n| state.builder(n).as_ref() == Some(name));
+    let mut builders = (1..=state.terms().builders).map(|number| state.builder(number));
+    let is_of_run = state.has_agent(name) || builders.any(|builder| builder.as_ref() == Some(name));
     if state.is_running() && !is_of_run {
         return Some(format!(
             "{plan} has no builder with that name: use the one in your prompt"
         ));
     }
-    let is_at_work = state
-        .agents
-        .get(name)
-        .is_some_and(|agent| agent.activity == Activity::Working);
-    let is_another = state
-        .agent_ids
-        .iter()
-        .any(|(known, of)| of == name && Some(known.as_str()) != id);
-    (is_at_work && is_another)
+    let agent = state.agents.get(name);
+    let is_at_work = agent.is_some_and(|agent| agent.activity == Activity::Working);
+    let mut ids = state.agent_ids.iter().filter(|(_, of)| *of == name);
+    (is_at_work && ids.any(|(known, _)| Some(known.as_str()) != id))
         .then(|| format!("another agent of the run of {plan} has the name {name}"))
 }
 
@@ -119,26 +104,21 @@ pub fn refuse_verdict(
     agent: Option<&HookAgent<'_>>,
     task: &TaskId,
 ) -> Option<String> {
-    let run = state.run.as_ref()?;
-    let asked = |of: &RunAgent| of.role == Role::Verifier && of.task.as_ref() == Some(task);
+    let (run, plan) = (state.run.as_ref()?, &state.plan_id);
     let Some(agent) = agent else {
-        return (!run.terms.lead_judges).then(|| {
-            format!(
-                "a verifier judges task {task}: run fp next {}",
-                state.plan_id
-            )
-        });
+        let told = || format!("a verifier judges task {task}: run fp next {plan}");
+        return (!run.terms.lead_judges).then(told);
     };
+    let mut asked = state
+        .agents
+        .iter()
+        .filter(|(_, of)| of.role == Role::Verifier && of.task.as_ref() == Some(task));
     let is_asked = match (agent, agent.known_in(state)) {
-        (_, Some(name)) => state.agents.get(&name).is_some_and(asked),
+        (_, Some(known)) => asked.any(|(name, _)| *name == known),
         (HookAgent::Named(_), None) => false,
-        // Nobody saw its start, so it can only be a verifier whose start nobody saw.
+        // It may be a verifier that no hook saw start.
         (HookAgent::Background { .. }, None) => {
-            let is_known = |name: &AgentName| state.agent_ids.values().any(|known| known == name);
-            state
-                .agents
-                .iter()
-                .any(|(name, of)| asked(of) && !is_known(name))
+            asked.any(|(name, _)| !state.agent_ids.values().any(|known| known == name))
         }
     };
     (!is_asked).then(|| format!("you were not asked to judge task {task}: end your turn"))
@@ -146,7 +126,7 @@ pub fn refuse_verdict(
 
 /// The event that records `name` for the client's agent `id`, unless the log already has it.
 pub fn agent_known(state: &State, name: &AgentName, id: &str) -> Option<Event> {
-    let fits = !id.is_empty() && id.len() <= MAX_ID_BYTES && !id.chars().any(char::is_control);
+    let fits = !id.is_empty() && id.len() <= CLIENT_ID_BYTES && !id.chars().any(char::is_control);
     let new = state.agent_ids.get(id) != Some(name);
     (state.is_running() && fits && new).then(|| Event::AgentKnown {
         name: name.clone(),
@@ -155,13 +135,10 @@ pub fn agent_known(state: &State, name: &AgentName, id: &str) -> Option<Event> {
 }
 
 /// The event that records that the lead's message reached `name`, if it was told to send one.
-pub fn reached(state: &State, name: &AgentName) -> Option<Event> {
-    let due = state
-        .untold
-        .iter()
-        .chain(&state.unwoken)
-        .any(|due| due.name == *name);
-    (state.is_running() && due).then(|| Event::Reached { name: name.clone() })
+pub fn message_reached(state: &State, name: &AgentName) -> Option<Event> {
+    let mut due = state.untold.iter().chain(&state.unwoken);
+    (state.is_running() && due.any(|due| due.name == *name))
+        .then(|| Event::Reached { name: name.clone() })
 }
 
 /// The answer to a stopping agent or lead.
@@ -195,27 +172,25 @@ pub fn agent_stops(
     if !state.is_running() {
         return StopDecision::default();
     }
-    let held = state
-        .held_by(agent)
-        .filter(|t| t.status == Status::Implementing && !state.awaits_answer(&t.leaf.id));
-    match held {
-        Some(task) if may_continue && task.nudges < nudges => StopDecision {
-            events: vec![Event::Nudged {
-                task: task.leaf.id.clone(),
-                owner: agent.clone(),
-            }],
-            told: Some(message::builder_nudge(&state.plan_id, &task.leaf.id, agent)),
-        },
-        _ => {
-            let known = state
-                .agents
-                .get(agent)
-                .is_some_and(|a| a.activity != Activity::Idle);
-            let ended = state.ended_empty(agent, said, None);
-            let ended = ended.or_else(|| known.then(|| Event::agent_ended(agent.clone())));
-            StopDecision::silent(ended.into_iter().collect())
-        }
+    let is_left = |task: &&TaskState| {
+        task.status == Status::Implementing && !state.awaits_answer(&task.leaf.id)
+    };
+    if let Some(task) = state.held_by(agent).filter(is_left)
+        && may_continue
+        && task.nudges < nudges
+    {
+        let (task, owner) = (task.leaf.id.clone(), agent.clone());
+        let told = message::builder_nudge(&state.plan_id, &task, &owner);
+        return StopDecision {
+            events: vec![Event::Nudged { task, owner }],
+            told: Some(told),
+        };
     }
+    let known = state.agents.get(agent);
+    let is_active = known.is_some_and(|known| known.activity != Activity::Idle);
+    let ended = state.ended_empty(agent, said, None);
+    let ended = ended.or_else(|| is_active.then(|| Event::agent_ended(agent.clone())));
+    StopDecision::silent(ended.into_iter().collect())
 }
 
 /// Work that a stopping lead leaves undone.
@@ -231,10 +206,8 @@ pub enum LeadDue {
 
 /// Finds the work that `fp next` has for the lead, without handing it out.
 pub fn lead_due(state: &State, around: &RunSurroundings) -> LeadDue {
-    let actions = state
-        .next(&[], around)
-        .map(|turn| turn.actions)
-        .unwrap_or_default();
+    let turn = state.next(&[], around);
+    let actions = turn.map(|turn| turn.actions).unwrap_or_default();
     let has = |is: fn(&LeadAction) -> bool| actions.iter().any(is);
     let starts = has(|action| {
         matches!(
@@ -245,10 +218,8 @@ pub fn lead_due(state: &State, around: &RunSurroundings) -> LeadDue {
                 | LeadAction::Judge { .. }
         )
     });
-    let is_idle = state
-        .agents
-        .values()
-        .all(|agent| agent.activity == Activity::Idle);
+    let mut agents = state.agents.values();
+    let is_idle = agents.all(|agent| agent.activity == Activity::Idle);
     let commits = state.own_running().any(TaskState::awaits_commit);
     let waits_for_others = state.is_shared() && !commits && state.end_commands_due().is_empty();
     // A wait while every agent is idle is for a commit, which `fp next` makes, or for other machines.

@@ -39,31 +39,21 @@ pub fn slug(goal: &str) -> String {
     if slug.is_empty() { "plan".into() } else { slug }
 }
 
-/// Appends `c` in lower case, without the accents of western European languages. Apostrophes vanish, which keeps
-/// "don't" one word.
+/// Letters with accents of European languages, and the plain letters in their places.
+const ACCENTED: &str = "àáâãäåāăąçćčðďđèéêëēęěìíîïīįıłľñńňòóôõöøōőřśšşťþùúûüūůűýÿźżž";
+const PLAIN: &str = "aaaaaaaaacccdddeeeeeeeiiiiiiillnnnoooooooorsssttuuuuuuuyyzzz";
+
+/// Appends `c` in lower case, without its accent. Apostrophes vanish, which keeps "don't" one word.
 fn push_plain(text: &mut String, c: char) {
     let lower = c.to_lowercase().next().unwrap_or(c);
-    text.push_str(match lower {
-        'à'..='å' | 'ā' | 'ă' | 'ą' => "a",
-        'æ' => "ae",
-        'ç' | 'ć' | 'č' => "c",
-        'ð' | 'ď' | 'đ' => "d",
-        'è'..='ë' | 'ē' | 'ę' | 'ě' => "e",
-        'ì'..='ï' | 'ī' | 'į' | 'ı' => "i",
-        'ł' | 'ľ' => "l",
-        'ñ' | 'ń' | 'ň' => "n",
-        'ò'..='ö' | 'ø' | 'ō' | 'ő' => "o",
-        'œ' => "oe",
-        'ř' => "r",
-        'ś' | 'š' | 'ş' => "s",
-        'ß' => "ss",
-        'ť' | 'þ' => "t",
-        'ù'..='ü' | 'ū' | 'ů' | 'ű' => "u",
-        'ý' | 'ÿ' => "y",
-        'ź' | 'ż' | 'ž' => "z",
-        '\'' | '’' => "",
-        _ => return text.push(lower),
-    });
+    let plain = ACCENTED.chars().position(|accented| accented == lower);
+    match lower {
+        'æ' => text.push_str("ae"),
+        'œ' => text.push_str("oe"),
+        'ß' => text.push_str("ss"),
+        '\'' | '’' => {}
+        _ => text.push_str(plain.map_or(lower.encode_utf8(&mut [0; 4]), |at| &PLAIN[at..=at])),
+    }
 }
 
 #[cfg(test)]
