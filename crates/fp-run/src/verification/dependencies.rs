@@ -61,76 +61,31 @@ fn package_texts(
 pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     let manifests = package_texts(facts, manifest_kind);
     let locks = package_texts(facts, lock_kind);
-    let unread: Vec<&RepoPath> = facts
-        .unread
-        .iter()
-        .filter(|path| is_package_file(path))
-        .collect();
+    let is_unread = |path: &&RepoPath| is_package_file(path);
+    let unread: Vec<&RepoPath> = facts.unread.iter().filter(is_unread).collect();
     if manifests.is_empty() && locks.is_empty() && unread.is_empty() {
         let detail = "no manifest and no lock file changed";
         return Check::new(NAME, CheckVerdict::NotApplicable, detail);
     }
-    let (mut gained, mut moved) = (Findings::default(), Findings::default());
-    let boundary = scope.boundary();
-    for manifest in &manifests {
-        let path = &manifest.file.path;
-        if manifest.after.is_none() {
-            gained.faults.push(unreadable(path));
-        }
-        let is_new = |name: &&String| !was_in_another(name, manifest, &manifests);
-        for name in manifest.added_names().filter(is_new) {
-            let wanted = boundary.covers(path) && intent::wants_dependency(&scope.text, name);
-            gained.add(!wanted, format!("{path} gains `{name}`"));
-        }
-    }
-    for lock in &locks {
-        let path = &lock.file.path;
-        let added: Vec<String> = lock.added_names().map(|name| format!("`{name}`")).collect();
-        let is_own = |manifest: &&PackageText| manifest.language == lock.language;
-        let mut own = manifests.iter().filter(is_own).peekable();
-        match (own.peek().is_some(), added.is_empty()) {
-            (false, false) => {
-                let added = list(&added);
-                gained
-                    .faults
-                    .push(format!("{path} gains {added}, though no manifest changed"));
-            }
-            (false, true) => {
-                gained
-                    .notes
-                    .push(format!("{path} changed, though no manifest did"));
-            }
-            (true, false) if own.all(|manifest| manifest.added_names().next().is_none()) => {
-                gained.notes.push(format!("{path} gains {}", list(&added)));
-            }
-            (true, _) => {}
-        }
-    }
+    let mut gained = gained_packages(scope, &manifests, &locks);
+    let mut moved = Findings::default();
     let may_move = intent::mentions(&scope.text, &intent::ORIGIN);
     for lock in &locks {
         find_moved_packages(lock, may_move, &mut moved);
     }
     for PackageText { file, .. } in &manifests {
         for address in &addresses_in(&file.after) - &addresses_in(&file.before) {
-            let found = format!("{} names {address}, and did not before", file.path);
-            moved.notes.push(found);
+            moved.note(format!("{} names {address}, and did not before", file.path));
         }
     }
-    moved.notes.extend(
-        unread
-            .iter()
-            .map(|path| format!("{path} is too large to be looked at")),
+    for path in unread {
+        moved.note(format!("{path} is too large to be looked at"));
+    }
+    let (asked_for, stays) = (
+        "a task gets a dependency if it lists the manifest and asks for it",
+        "a package stays where it came from unless the task speaks of a registry, a mirror or a checksum",
     );
-    let reasons = [
-        (
-            gained.faults,
-            "a task gets a dependency if it lists the manifest and asks for it",
-        ),
-        (
-            moved.faults,
-            "a package stays where it came from unless the task speaks of a registry, a mirror or a checksum",
-        ),
-    ];
+    let reasons = [(&gained.faults, asked_for), (&moved.faults, stays)];
     let faults = reasons.iter().filter(|(faults, _)| !faults.is_empty());
     let faults: Vec<String> = faults
         .map(|(faults, why)| format!("{}; {why}", list(faults)))
@@ -139,11 +94,49 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
         return Check::new(NAME, CheckVerdict::Fail, faults.join(". "));
     }
     gained.notes.append(&mut moved.notes);
-    let notes = Findings {
-        faults,
-        notes: gained.notes,
-    };
-    notes.into_check(NAME, "none was added")
+    gained.into_check(NAME, "none was added")
+}
+
+/// The packages that manifests and lock files gain: what no task asks for is a fault.
+fn gained_packages(
+    scope: &TaskScope,
+    manifests: &[PackageText],
+    locks: &[PackageText],
+) -> Findings {
+    let mut found = Findings::default();
+    let boundary = scope.boundary();
+    for manifest in manifests {
+        let path = &manifest.file.path;
+        if manifest.after.is_none() {
+            found.add(true, unreadable(path));
+        }
+        let is_new = |name: &&String| !was_in_another(name, manifest, manifests);
+        for name in manifest.added_names().filter(is_new) {
+            let wanted = boundary.covers(path) && intent::wants_dependency(&scope.text, name);
+            found.add(!wanted, format!("{path} gains `{name}`"));
+        }
+    }
+    for lock in locks {
+        let path = &lock.file.path;
+        let added: Vec<String> = lock.added_names().map(|name| format!("`{name}`")).collect();
+        let (gains, is_same) = (format!("{path} gains {}", list(&added)), added.is_empty());
+        let own = manifests
+            .iter()
+            .filter(|manifest| manifest.language == lock.language);
+        let own: Vec<&PackageText> = own.collect();
+        if own.is_empty() && is_same {
+            found.note(format!("{path} changed, though no manifest did"));
+        } else if own.is_empty() {
+            found.add(true, format!("{gains}, though no manifest changed"));
+        } else if !is_same
+            && own
+                .iter()
+                .all(|manifest| manifest.added_names().next().is_none())
+        {
+            found.note(gains);
+        }
+    }
+    found
 }
 
 fn unreadable(path: &RepoPath) -> String {
@@ -161,38 +154,35 @@ fn find_moved_packages(lock: &PackageText, may_move: bool, found: &mut Findings)
         return;
     };
     let Some(after) = read(&lock.file.after) else {
-        let is_there = lock.file.after.is_some();
-        found.faults.extend(is_there.then(|| unreadable(path)));
+        if lock.file.after.is_some() {
+            found.add(true, unreadable(path));
+        }
         return;
     };
-    let hosts: BTreeSet<&str> = before
+    let hosts = before
         .values()
         .flatten()
-        .filter_map(|o| host_of(o))
-        .collect();
+        .filter_map(|origin| host_of(origin));
+    let hosts: BTreeSet<&str> = hosts.collect();
     let known: BTreeSet<&str> = before.keys().map(|key| package_of(key)).collect();
     let is_foreign = |origin: &&&String| host_of(origin).is_some_and(|host| !hosts.contains(host));
-    let shown = |origin: &String| clipped(origin, SHOWN);
+    let shown = |origin: &&String| clipped(origin, SHOWN);
     let nothing = BTreeSet::new();
     for (package, now) in &after {
         let was = before.get(package).unwrap_or(&nothing);
         let new: Vec<&String> = now.difference(was).collect();
         let foreign = new.iter().find(is_foreign).filter(|_| !hosts.is_empty());
-        if let Some(origin) = foreign {
+        if let Some(origin) = foreign.map(shown) {
             let is_moved = known.contains(package_of(package));
-            let origin = shown(origin);
             let told = format!("{path}: {package} comes from {origin}, as nothing did before");
             found.add(is_moved && !may_move, told);
         } else if !was.is_subset(now) {
-            let now = new
-                .first()
-                .map_or("none in its place".to_owned(), |origin| shown(origin));
+            let now = new.first().map(shown);
+            let now = now.unwrap_or_else(|| "none in its place".to_owned());
             let told = format!("{path}: {package} has another address or checksum: {now}");
             found.add(!may_move, told);
         } else if !was.is_empty() && !new.is_empty() {
-            found
-                .notes
-                .push(format!("{path}: {package} has more addresses or checksums"));
+            found.note(format!("{path}: {package} has more addresses or checksums"));
         }
     }
 }
@@ -205,17 +195,14 @@ fn package_of(key: &str) -> &str {
 /// The addresses that a manifest names.
 fn addresses_in(text: &Option<String>) -> BTreeSet<String> {
     let found = ADDRESS.find_iter(text.as_deref().unwrap_or_default());
-    found
-        .map(|address| clipped(address.as_str(), SHOWN))
-        .collect()
+    let shown = found.map(|address| clipped(address.as_str(), SHOWN));
+    shown.collect()
 }
 
 /// True if the change only moved a dependency from another manifest to this one.
 fn was_in_another(name: &str, manifest: &PackageText, manifests: &[PackageText]) -> bool {
-    let has =
-        |names: &Option<PackageNames>| names.as_ref().is_some_and(|names| names.contains(name));
-    let mut others = manifests
-        .iter()
-        .filter(|other| other.language == manifest.language);
-    others.any(|other| has(&other.before) && !has(&other.after))
+    let has = |names: &Option<PackageNames>| names.iter().any(|names| names.contains(name));
+    let is_gone = |other: &PackageText| has(&other.before) && !has(&other.after);
+    let mut manifests = manifests.iter();
+    manifests.any(|other| other.language == manifest.language && is_gone(other))
 }

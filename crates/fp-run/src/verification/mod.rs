@@ -122,6 +122,14 @@ struct Findings {
 }
 
 impl Findings {
+    fn is_empty(&self) -> bool {
+        self.faults.is_empty() && self.notes.is_empty()
+    }
+
+    fn note(&mut self, found: String) {
+        self.notes.push(found);
+    }
+
     fn add(&mut self, is_fault: bool, found: String) {
         if is_fault {
             &mut self.faults

@@ -41,18 +41,18 @@ pub struct Divided {
 
 /// Divides the differences from the task's base by owner.
 pub fn divide(changes: Vec<Change>, scope: &TaskScope, evidence: &OwnershipEvidence) -> Divided {
+    let others = scope.others.iter();
     let judge = Judge {
         own: scope.boundary(),
-        others: scope
-            .others
-            .iter()
-            .map(|task| (task, scope.boundary_of(task)))
-            .collect(),
+        others: others.map(|task| (task, scope.boundary_of(task))).collect(),
         evidence,
     };
     let mut divided = Divided::default();
-    for change in changes.into_iter().flat_map(|change| judge.split(change)) {
-        match judge.owner(&change) {
+    for change in changes
+        .into_iter()
+        .flat_map(|change| judge.parts_of(change))
+    {
+        match judge.owner_of(&change) {
             Owner::This => divided.own.push(change),
             Owner::Settled => {}
             Owner::Tool => divided.made_locks.push(change.path),
@@ -69,7 +69,7 @@ struct Judge<'s> {
 }
 
 impl Judge<'_> {
-    fn owner(&self, change: &Change) -> Owner {
+    fn owner_of(&self, change: &Change) -> Owner {
         let path = &change.path;
         if self.evidence.settled.contains(path) {
             return Owner::Settled;
@@ -91,7 +91,7 @@ impl Judge<'_> {
 
     /// Splits a rename if its ends have different owners: git takes a file deleted by one task and a similar one added
     /// by another for a rename.
-    fn split(&self, change: Change) -> Vec<Change> {
+    fn parts_of(&self, change: Change) -> Vec<Change> {
         let ChangeStatus::Renamed { from } = &change.status else {
             return vec![change];
         };
@@ -100,15 +100,12 @@ impl Judge<'_> {
             status,
             kind: change.kind,
         };
-        let (gone, new) = (
-            part(from, ChangeStatus::Deleted),
-            part(&change.path, ChangeStatus::Added),
-        );
-        let same = matches!(
-            (self.owner(&gone), self.owner(&new)),
-            (Owner::This, Owner::This)
-        );
-        if same { vec![change] } else { vec![gone, new] }
+        let gone = part(from, ChangeStatus::Deleted);
+        let new = part(&change.path, ChangeStatus::Added);
+        match (self.owner_of(&gone), self.owner_of(&new)) {
+            (Owner::This, Owner::This) => vec![change],
+            _ => vec![gone, new],
+        }
     }
 }
 

@@ -34,48 +34,34 @@ struct TestText<'f> {
 }
 
 pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
-    let texts = facts.texts.iter();
-    let texts: Vec<TestText> = texts
-        .filter_map(|file| TestText::read(file, &facts.changes))
-        .collect();
-    let unread = facts.unread.iter();
-    let unread: Vec<&RepoPath> = unread
-        .filter(|path| is_of_interest(path) || sets_tests_up(path))
-        .collect();
+    let read = |file| TestText::read(file, &facts.changes);
+    let texts: Vec<TestText> = facts.texts.iter().filter_map(read).collect();
+    let wants = |path: &&RepoPath| is_of_interest(path) || sets_tests_up(path);
+    let unread: Vec<&RepoPath> = facts.unread.iter().filter(wants).collect();
     let settings = changed_settings(scope, facts);
-    let sets_up = !settings.faults.is_empty() || !settings.notes.is_empty();
-    if texts.is_empty() && unread.is_empty() && !sets_up {
+    if texts.is_empty() && unread.is_empty() && settings.is_empty() {
         return Check::new(NAME, CheckVerdict::NotApplicable, "no test was touched");
     }
     let mut found = Findings::default();
     let gone = taken_out(&texts, &mut found);
     found.faults = deleted_files(&facts.changes, &texts, &gone);
-    let gone = gone.iter();
-    found
-        .faults
-        .extend(gone.map(|(path, name)| format!("{path}: test `{name}` was taken out")));
+    for (path, name) in &gone {
+        found.add(true, format!("{path}: test `{name}` was taken out"));
+    }
     find_switched_off(&texts, &mut found);
     find_hollowed(&texts, &mut found);
     found.faults.extend(settings.faults);
     found.notes.extend(settings.notes);
-    found.notes.extend(
-        unread
-            .iter()
-            .map(|path| format!("{path} is too large to be looked at")),
-    );
+    for path in unread {
+        found.note(format!("{path} is too large to be looked at"));
+    }
     if !found.faults.is_empty() && intent::wants_fewer_tests(&scope.text) {
-        let faults = list(&found.faults);
-        return Check::new(
-            NAME,
-            CheckVerdict::Note,
-            format!("{faults}; the task's own words allow it"),
-        );
+        let allowed = format!("{}; the task's own words allow it", list(&found.faults));
+        return Check::new(NAME, CheckVerdict::Note, allowed);
     }
     let after: usize = texts.iter().map(|text| text.after.len()).sum();
-    found.into_check(
-        NAME,
-        &format!("none taken out or switched off; {after} in the changed files"),
-    )
+    let fine = format!("none taken out or switched off; {after} in the changed files");
+    found.into_check(NAME, &fine)
 }
 
 impl<'f> TestText<'f> {
@@ -87,8 +73,8 @@ impl<'f> TestText<'f> {
         let old = change.ends().last().unwrap_or(&file.path);
         let names = (lower(old), lower(&file.path));
         let cases = |path: &str, text: &Option<String>| {
-            text.as_ref()
-                .map_or_else(Vec::new, |text| test_cases(path, text))
+            let text = text.as_deref();
+            text.map_or_else(Vec::new, |text| test_cases(path, text))
         };
         let (before, after) = (cases(&names.0, &file.before), cases(&names.1, &file.after));
         Some(Self {
@@ -101,7 +87,7 @@ impl<'f> TestText<'f> {
 }
 
 /// The tests that are in no changed file any more. Those that only changed their name are notes.
-fn taken_out(texts: &[TestText], found: &mut Findings) -> Vec<(RepoPath, String)> {
+fn taken_out<'t>(texts: &'t [TestText], found: &mut Findings) -> Vec<(&'t RepoPath, &'t str)> {
     let mut left: HashMap<&str, usize> = HashMap::new();
     for case in texts.iter().flat_map(|text| &text.after) {
         *left.entry(&case.name).or_default() += 1;
@@ -124,42 +110,35 @@ fn taken_out(texts: &[TestText], found: &mut Findings) -> Vec<(RepoPath, String)
             return true;
         };
         let (old, now) = (&case.name, &new.swap_remove(at).name);
-        found
-            .notes
-            .push(format!("{path}: test `{old}` is now `{now}`"));
+        found.note(format!("{path}: test `{old}` is now `{now}`"));
         false
     });
-    let gone = gone.into_iter();
-    gone.map(|(path, case)| (path.clone(), case.name.clone()))
-        .collect()
+    let gone = gone.into_iter().map(|(path, case)| (path, &*case.name));
+    gone.collect()
 }
 
 /// The deleted test files, unless all their tests are elsewhere.
 fn deleted_files(
     changes: &[Change],
     texts: &[TestText],
-    gone: &[(RepoPath, String)],
+    gone: &[(&RepoPath, &str)],
 ) -> Vec<String> {
     let is_moved = |path: &RepoPath| {
         let mut files = texts.iter().filter(|text| text.file.path == *path);
-        files.any(|text| !text.before.is_empty()) && gone.iter().all(|(from, _)| from != path)
+        files.any(|text| !text.before.is_empty()) && gone.iter().all(|(from, _)| *from != path)
     };
-    let told = changes
-        .iter()
-        .filter_map(|Change { path, status, .. }| match status {
-            ChangeStatus::Deleted if test_files::is_test_file(path) && !is_moved(path) => {
-                Some(format!("{path} was deleted"))
-            }
-            ChangeStatus::Renamed { from }
-                if test_files::is_test_file(from) && !is_of_interest(path) =>
-            {
-                Some(format!(
-                    "{from} became {path}, which no test runner looks at"
-                ))
-            }
-            _ => None,
-        });
-    told.collect()
+    let told = |Change { path, status, .. }: &Change| match status {
+        ChangeStatus::Deleted => {
+            let is_lost = test_files::is_test_file(path) && !is_moved(path);
+            is_lost.then(|| format!("{path} was deleted"))
+        }
+        ChangeStatus::Renamed { from } => {
+            let is_lost = test_files::is_test_file(from) && !is_of_interest(path);
+            is_lost.then(|| format!("{from} became {path}, which no test runner looks at"))
+        }
+        _ => None,
+    };
+    changes.iter().filter_map(told).collect()
 }
 
 /// Finds the lines that switch off tests; a new test may be off.
@@ -169,9 +148,8 @@ fn find_switched_off(texts: &[TestText], found: &mut Findings) {
     for text in texts {
         let before = text.file.before.as_deref().unwrap_or_default();
         let after = text.file.after.as_deref().unwrap_or_default();
-        let mut known: Vec<&str> = switching_lines(&text.names.0, before)
-            .map(|(_, line, _)| line)
-            .collect();
+        let known = switching_lines(&text.names.0, before);
+        let mut known: Vec<&str> = known.map(|(_, line, _)| line).collect();
         for (number, line, place) in switching_lines(&text.names.1, after) {
             if let Some(at) = known.iter().position(|known| *known == line) {
                 known.swap_remove(at);
@@ -235,10 +213,8 @@ fn find_hollowed(texts: &[TestText], found: &mut Findings) {
 impl TestCase {
     /// Its lines that check something, in a file with the name `path`.
     fn checks(&self, path: &str) -> Vec<&String> {
-        self.lines
-            .iter()
-            .filter(|line| is_check(path, line))
-            .collect()
+        let lines = self.lines.iter();
+        lines.filter(|line| is_check(path, line)).collect()
     }
 }
 
