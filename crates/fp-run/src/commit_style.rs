@@ -51,24 +51,6 @@ pub struct CommitHistory {
     pub scopes: BTreeMap<String, usize>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommitMessage {
-    /// One line of at most 72 columns, without control characters.
-    pub subject: String,
-    /// The whole title if the subject had to be cut; otherwise empty.
-    pub body: String,
-}
-
-impl std::fmt::Display for CommitMessage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "{}", self.subject)?;
-        match self.body.is_empty() {
-            true => Ok(()),
-            false => writeln!(f, "\n{}", self.body),
-        }
-    }
-}
-
 static SEMANTIC: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^([a-z]+)(?:\(([^()]+)\))?!?:\s+(\S.*)$"));
 static MADE_BY_GIT: LazyLock<Regex> = LazyLock::new(|| {
@@ -201,8 +183,9 @@ impl CommitHistory {
         self.subjects >= HABIT && self.semantic * 10 <= self.subjects
     }
 
-    /// Composes the message for a task with this `title`, which may be any text, that changed `files`.
-    pub fn compose(&self, title: &str, files: &[RepoPath]) -> CommitMessage {
+    /// Composes the message for a task with this `title`, which may be any text, that changed `files`: a subject of at
+    /// most 72 columns without control characters, and the whole title as its body where it had to be cut.
+    pub fn compose(&self, title: &str, files: &[RepoPath]) -> String {
         let title = subject::clean_title(title);
         // A title written like a subject keeps its type if the history uses types.
         let (given, words) = match semantic_parts(&title) {
@@ -226,8 +209,7 @@ impl CommitHistory {
         }
         let room = SUBJECT_COLUMNS - prefix.width();
         if words.width() <= room {
-            let (subject, body) = (prefix + &words, String::new());
-            return CommitMessage { subject, body };
+            return format!("{prefix}{words}\n");
         }
         let mut subject = text::fitted(&words, room);
         // A whole word is dropped, unless that would leave almost nothing.
@@ -237,10 +219,8 @@ impl CommitHistory {
         {
             subject.replace_range(blank.., "…");
         }
-        CommitMessage {
-            subject: prefix + &subject,
-            body: subject::wrap_body(&words, SUBJECT_COLUMNS),
-        }
+        let body = subject::wrap_body(&words, SUBJECT_COLUMNS);
+        format!("{prefix}{subject}\n\n{body}\n")
     }
 }
 

@@ -164,7 +164,7 @@ impl Settling<'_> {
             Some(settled) => settled.clone(),
             None => CommitHistory::of(&git.recent_subjects(SUBJECTS)?),
         };
-        let message = commits.compose(&task.leaf.title, &files).to_string();
+        let message = commits.compose(&task.leaf.title, &files);
         let intent = CommitIntent {
             files: files.iter().map(ToString::to_string).collect(),
             message: message.clone(),

@@ -241,17 +241,8 @@ const OF_TEXT: &[&str] = &[
     "mkdir", "printf", "rg", "sed", "sort", "tail", "tee", "touch", "tr", "uniq", "wc",
 ];
 /// Arguments with which some of them do.
-const RUNNING_FLAGS: &[&str] = &[
-    "--pre",
-    "--compress-program",
-    "--exec",
-    "--open-files-in-pager",
-    "--ext-diff",
-    "-O",
-    "alias",
-    "extension",
-    "--hostname-bin",
-];
+const RUNNING_FLAGS: &str = "--pre --compress-program --exec --open-files-in-pager --ext-diff -O alias extension \
+                             --hostname-bin";
 /// Subcommands of git that take words as text.
 const OF_GIT: &[&str] = &[
     "add", "blame", "branch", "commit", "diff", "grep", "log", "shortlog", "show", "stash",
@@ -315,7 +306,7 @@ fn calls_among(line: &str) -> Option<Vec<Vec<String>>> {
 fn only_reads_words(program: &str, words: &[String]) -> bool {
     let is_running_flag = |word: &String| {
         let flag = word.split('=').next().unwrap_or_default();
-        RUNNING_FLAGS.contains(&flag) || word.starts_with("-O")
+        RUNNING_FLAGS.split(' ').any(|running| running == flag) || word.starts_with("-O")
     };
     let reads = match program {
         "sed" => words.iter().all(|word| only_edits(word)),
@@ -442,29 +433,23 @@ fn not_of(caller: Caller, arguments: &[String]) -> Option<String> {
     if matches!(caller, Caller::Lead | Caller::Stranger) {
         return None;
     }
-    // The callers of each line of the command that has this word.
-    let callers_of = |wanted: &str| {
-        let has = |line: &str, wanted: &str| {
-            let mut words = line.split(' ');
-            words.any(|word| word.trim_end_matches('=') == wanted)
-        };
-        let lines = allowed_calls().filter(|(_, line)| line.split(' ').next() == Some(subcommand));
-        let lines = lines.filter(|(_, line)| has(line, wanted));
-        lines.map(|(of, _)| of).collect::<Vec<_>>()
-    };
+    let of_command = |(_, line): &(_, &str)| line.split(' ').next() == Some(subcommand);
+    let lines: Vec<(&[Caller], &str)> = allowed_calls().filter(of_command).collect();
+    // True if some line of the command has the word, and none of them is the caller's.
     let is_of_others = |wanted: &str, flag: Option<&str>| {
-        let callers = callers_of(wanted);
+        let is_it = |word: &str| word.trim_end_matches('=') == wanted;
+        let has_it = lines.iter().filter(|(_, line)| line.split(' ').any(is_it));
+        let callers: Vec<&[Caller]> = has_it.map(|(of, _)| *of).collect();
         let is_own = callers.iter().any(|of| of.contains(&caller));
         OF_THE_USER.contains(&(subcommand, flag)) || !callers.is_empty() && !is_own
     };
-    let flags = arguments.iter().filter(|word| word.starts_with('-'));
-    let mut flags = flags.filter_map(|word| word.split('=').next());
-    let named = match is_of_others(subcommand, None) {
-        true => subcommand.to_owned(),
-        false => {
-            let flag = flags.find(|flag| is_of_others(flag, Some(flag)))?;
-            format!("{subcommand} {flag}")
-        }
+    let named = if is_of_others(subcommand, None) {
+        subcommand.to_owned()
+    } else {
+        let flags = arguments.iter().filter(|word| word.starts_with('-'));
+        let mut flags = flags.filter_map(|word| word.split('=').next());
+        let flag = flags.find(|flag| is_of_others(flag, Some(flag)))?;
+        format!("{subcommand} {flag}")
     };
     Some(format!(
         "`fp {named}` is not for {}: end your turn, and the lead continues.",

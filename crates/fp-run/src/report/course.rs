@@ -90,11 +90,8 @@ impl Course {
                 options,
                 by,
             } => {
-                let asked = self
-                    .decisions
-                    .iter_mut()
-                    .rfind(|asked| asked.id == *question);
-                if let Some(asked) = asked {
+                let mut decisions = self.decisions.iter_mut();
+                if let Some(asked) = decisions.rfind(|asked| asked.id == *question) {
                     asked.answer.clone_from(options);
                     asked.by = *by;
                 }
@@ -125,25 +122,21 @@ impl Course {
         if let Some(task) = task_of(event) {
             self.take_activity(task, event, at);
             let tries = self.tries.entry(task.clone()).or_default();
-            let builder = tries.last().map(|one| one.attempt.builder.clone());
-            tries
-                .last_mut()
-                .into_iter()
-                .for_each(|one| one.take_event(event, at));
-            match (event, builder) {
-                (
-                    Event::Claimed {
-                        owner, iteration, ..
-                    },
-                    _,
-                ) => {
-                    tries.push(TaskTry::new(owner.clone(), *iteration, at));
-                }
-                (Event::SentBack { iteration, .. }, Some(builder)) => {
-                    tries.push(TaskTry::new(builder, *iteration, at));
-                }
-                _ => {}
+            if let Some(last) = tries.last_mut() {
+                last.take_event(event, at);
             }
+            let begun = match event {
+                Event::Claimed {
+                    owner, iteration, ..
+                } => Some((owner.clone(), *iteration)),
+                Event::SentBack { iteration, .. } => {
+                    let last = tries.last();
+                    last.map(|last| (last.attempt.builder.clone(), *iteration))
+                }
+                _ => None,
+            };
+            let begun = begun.map(|(builder, iteration)| TaskTry::new(builder, iteration, at));
+            tries.extend(begun);
         }
         self.settle_questions(event, at);
     }
@@ -185,11 +178,9 @@ impl Course {
         let is_settled = |asked: &RunQuestion| match event {
             Event::Answered { question, .. } => asked.id == *question,
             Event::Submitted { task, .. } | Event::Released { task, .. } => {
-                asked.inquiry && asked.task.as_ref() == Some(task)
+                asked.inquiry && asked.is_about(task)
             }
-            Event::Failed { task, .. } | Event::Skipped { task, .. } => {
-                asked.task.as_ref() == Some(task)
-            }
+            Event::Failed { task, .. } | Event::Skipped { task, .. } => asked.is_about(task),
             _ => false,
         };
         for asked in &mut self.decisions {
@@ -197,28 +188,26 @@ impl Course {
                 asked.answered_at = Some(at);
             }
         }
-        let asks = |task: &TaskId| {
-            let mut open = self
-                .decisions
+        let is_open = |asked: &RunQuestion| asked.inquiry && asked.answered_at.is_none();
+        let asks = |task| {
+            self.decisions
                 .iter()
-                .filter(|asked| asked.answered_at.is_none());
-            open.any(|asked| asked.inquiry && asked.task.as_ref() == Some(task))
+                .any(|asked| is_open(asked) && asked.is_about(task))
         };
-        let asking = self
-            .open
-            .iter()
-            .filter(|(_, (kind, _))| *kind == BarKind::Asking);
-        let answered = asking.map(|(task, _)| task).filter(|task| !asks(task));
-        for task in answered.cloned().collect::<Vec<TaskId>>() {
+        let mut answered: Vec<TaskId> = Vec::new();
+        for (task, (kind, _)) in &self.open {
+            if *kind == BarKind::Asking && !asks(task) {
+                answered.push(task.clone());
+            }
+        }
+        for task in answered {
             self.turn_to(&task, Some(BarKind::Waiting), at);
         }
     }
 
     fn lane_of_builder(&mut self, builder: &AgentName) -> usize {
-        let known = self
-            .lanes
-            .iter()
-            .position(|lane| lane.name == builder.as_str());
+        let mut lanes = self.lanes.iter();
+        let known = lanes.position(|lane| lane.name == builder.as_str());
         known.unwrap_or_else(|| {
             self.lanes.push(RunLane {
                 name: builder.to_string(),
@@ -280,13 +269,10 @@ impl Course {
                 decision.by = Decider::Auto;
             }
         }
-        for made in self
-            .commits
-            .iter_mut()
-            .filter(|made| made.subject.is_empty())
-        {
-            let task = state.task(&made.task);
-            made.subject = task.map_or_else(String::new, |task| task.leaf.title.clone());
+        for made in &mut self.commits {
+            if let (true, Some(task)) = (made.subject.is_empty(), state.task(&made.task)) {
+                made.subject.clone_from(&task.leaf.title);
+            }
         }
     }
 
@@ -311,14 +297,11 @@ impl Course {
             work = worked_between(from, to, &pauses);
         }
         if !self.decisions.is_empty() {
+            let bars = self.decisions.iter().map(|asked| self.bar_of(asked));
             lanes.push(RunLane {
                 name: "user".into(),
                 user: true,
-                bars: self
-                    .decisions
-                    .iter()
-                    .map(|asked| self.bar_of(asked))
-                    .collect(),
+                bars: bars.collect(),
                 ..RunLane::default()
             });
         }
@@ -343,6 +326,12 @@ impl Course {
             open: asked.answered_at.is_none(),
             outcome: None,
         }
+    }
+}
+
+impl RunQuestion {
+    fn is_about(&self, task: &TaskId) -> bool {
+        self.task.as_ref() == Some(task)
     }
 }
 
