@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::meaning::difference;
-use fp_plan::plan::{FieldForm, FieldKind, Item, Plan, Task, TaskFields, parse, write};
+use fp_plan::plan::{FieldForm, FieldKind, Item, Plan, Task, parse, write};
 use fp_plan::text::one_line;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -171,18 +171,19 @@ fn new_numbers(plan: &PortablePlan) -> Vec<String> {
 fn readable_task(portable: &mut PortableTask, id: &str, is_parent: bool) -> Task<'static> {
     let title = one_line(&portable.title);
     let complexity = portable.complexity;
-    let bare = Task {
-        id: id.to_owned().into(),
-        description: readable_title(&title, id).into(),
+    let bare = with_complexity(
+        Task {
+            id: id.to_owned().into(),
+            description: readable_title(&title, id).into(),
+            ..Task::default()
+        },
         complexity,
-        complexity_source: complexity.map(|complexity| text_item(complexity.to_string())),
-        ..Task::default()
-    };
+    );
     if bare.description != title && !title.is_empty() {
         let title = portable.title.clone();
         keep_unwritten(portable, "title", title.into());
     }
-    let mut fields = TaskFields::default();
+    let mut fields = bare.fields.clone();
     for (kind, items) in said_fields(portable) {
         let is_ignored = is_parent && kind != FieldKind::Description;
         let said = items.len();
@@ -289,6 +290,13 @@ fn said_fields(task: &PortableTask) -> Vec<(FieldKind, Vec<Item<'static>>)> {
     lists.chain(files).chain(texts).collect()
 }
 
+fn with_complexity(mut task: Task<'static>, complexity: Option<u32>) -> Task<'static> {
+    task.complexity = complexity;
+    let item = complexity.map(|complexity| text_item(complexity.to_string()));
+    *task.fields.slot(FieldKind::Complexity) = item.map(|item| vec![item].into());
+    task
+}
+
 fn text_item(text: String) -> Item<'static> {
     Item {
         text: text.into(),
@@ -348,13 +356,14 @@ fn tree_of(
     complexity: Option<u32>,
     tasks: Vec<(Task<'static>, Option<usize>)>,
 ) -> Plan<'static> {
-    let root = Task {
-        id: "root".into(),
-        description: title.into(),
+    let root = with_complexity(
+        Task {
+            id: "root".into(),
+            description: title.into(),
+            ..Task::default()
+        },
         complexity,
-        complexity_source: complexity.map(|complexity| text_item(complexity.to_string())),
-        ..Task::default()
-    };
+    );
     let mut all = vec![root];
     for (task, parent) in tasks {
         let (index, parent) = (all.len(), parent.map_or(0, |parent| parent + 1));
@@ -527,8 +536,11 @@ pub(crate) mod tests {
         let origin: Value = serde_json::from_str(&origin).unwrap();
         assert_eq!(
             origin["tasks"]["x"]["ext"][UNWRITTEN],
-            json!({ "risk": "cosmic", "title": "(Complexity: 99)" })
+            json!({ "title": "(Complexity: 99)" })
         );
+        // `fp validate` says that it is none.
+        let risk = tree.tasks[1].fields.value(FieldKind::Risk);
+        assert_eq!(risk.map(|item| &*item.text), Some("cosmic"));
         assert_eq!(draft.plan.notices.len(), 1);
     }
 

@@ -94,7 +94,7 @@ fn portable_task(task: &Task<'_>) -> PortableTask {
             .get(FieldKind::Files)
             .map(|files| files.items.iter().map(file).collect()),
         tests_required: fields
-            .get(FieldKind::TestsRequired)
+            .text(FieldKind::TestsRequired)
             .map(|_| task.tests_required()),
         hints: list(FieldKind::Hints),
         references: list(FieldKind::References),
@@ -124,16 +124,18 @@ fn unread_fields(task: &Task<'_>) -> Map<String, Value> {
         .iter()
         .chain(&fields.duplicates)
         .for_each(|(label, item)| add(label, &item.text));
-    fields
-        .unreadable
-        .iter()
-        .for_each(|(kind, item)| add(kind.label(), &item.text));
-    if let Some(source) = task
-        .complexity_source
-        .as_ref()
-        .filter(|_| task.complexity.is_none())
-    {
-        add(FieldKind::Complexity.label(), &source.text);
+    for kind in [
+        FieldKind::Complexity,
+        FieldKind::TestsRequired,
+        FieldKind::Risk,
+    ] {
+        let is_read = match kind {
+            FieldKind::Complexity => task.complexity.is_some(),
+            kind => fields.text(kind).is_some(),
+        };
+        if let Some(item) = fields.value(kind).filter(|_| !is_read) {
+            add(kind.label(), &item.text);
+        }
     }
     for item in fields.items(FieldKind::Dependencies) {
         if let Some(note) = &item.note {

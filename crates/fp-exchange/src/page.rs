@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use fp_plan::markdown::literal_blocks;
 use fp_plan::text::one_line;
 use regex::Regex;
 
@@ -34,33 +35,27 @@ pub(crate) struct PageSection<'t> {
 
 /// The lines of a text.
 pub(crate) fn page_lines(text: &str) -> Vec<PageLine<'_>> {
-    let mut open: Option<&str> = None;
-    text.lines()
-        .zip(1..)
-        .map(|(text, number)| {
-            let before = open;
-            match (open, fence_of(text)) {
-                (None, fence) => open = fence,
-                (Some(mark), Some(fence)) if fence.starts_with(mark) && text.trim() == fence => {
-                    open = None
-                }
-                (Some(_), _) => {}
-            }
-            PageLine {
-                number,
-                text,
-                in_code: before.or(open).is_some(),
-            }
+    let lines = text.lines().zip(1..);
+    let mut lines: Vec<PageLine<'_>> = lines
+        .map(|(text, number)| PageLine {
+            number,
+            text,
+            in_code: false,
         })
-        .collect()
-}
-
-/// The marks of a line that begins or ends fenced code.
-fn fence_of(line: &str) -> Option<&str> {
-    let line = line.trim_start();
-    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-    let length = line.len() - line.trim_start_matches(mark).len();
-    (length >= 3).then_some(&line[..length])
+        .collect();
+    let (mut line, mut at) = (0, 0);
+    for (source, _) in
+        literal_blocks(text).filter(|(source, is_closed)| *is_closed && !source.starts_with("<!--"))
+    {
+        let start = source.as_ptr() as usize - text.as_ptr() as usize;
+        line += text[at..start].matches('\n').count();
+        at = start;
+        let end = line + source.lines().count();
+        lines[line..end]
+            .iter_mut()
+            .for_each(|line| line.in_code = true);
+    }
+    lines
 }
 
 /// A text taken apart at its headings; the first part may have none.

@@ -16,6 +16,12 @@ impl Span {
     pub fn new(start: usize, end: usize) -> Self {
         Self { start, end }
     }
+
+    /// The place of `part`, a slice of `text`.
+    pub(crate) fn of(text: &str, part: &str) -> Self {
+        let start = part.as_ptr() as usize - text.as_ptr() as usize;
+        Self::new(start, start + part.len())
+    }
 }
 
 /// The weight of a finding: an error fails validation, a warning only under `--strict`.

@@ -1,4 +1,58 @@
-//! Escapes text from models and strangers for Markdown pages, so that it can't become markup there.
+//! Finds code in Markdown, and escapes text from models and strangers for Markdown pages, so that it can't become
+//! markup there.
+
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
+
+/// The code fences and the HTML comments of `text`, each with whether it is closed. One that holds a line which opens
+/// another of its kind isn't: its own end is missing.
+pub fn literal_blocks(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    let events = Parser::new(text).into_offset_iter();
+    events.filter_map(|(event, range)| {
+        let source = text[range].trim_end();
+        let marks = match event {
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => fence_marks(source),
+            Event::Start(Tag::HtmlBlock) if source.starts_with("<!--") => "<!--",
+            _ => return None,
+        };
+        let mut below: Vec<&str> = source.lines().skip(1).map(str::trim_start).collect();
+        let is_closed = match marks {
+            "<!--" => source.contains("-->"),
+            fence => below
+                .pop()
+                .is_some_and(|last| last.starts_with(fence) && fence_marks(last) == last),
+        };
+        let is_opened_again = below.iter().any(|line| line.starts_with(marks));
+        Some((source, is_closed && !is_opened_again))
+    })
+}
+
+/// The marks of a fence at the start of `text`.
+pub(crate) fn fence_marks(text: &str) -> &str {
+    let mark = text.chars().next().filter(|mark| matches!(mark, '`' | '~'));
+    let rest = mark.map_or(text, |mark| text.trim_start_matches(mark));
+    &text[..text.len() - rest.len()]
+}
+
+/// The code spans of `text`, if backticks were its only marks: in a page everything else is escaped, and in a field it
+/// is text.
+pub(crate) fn code_spans(text: &str) -> Vec<Range<usize>> {
+    if !text.contains('`') {
+        return Vec::new();
+    }
+    let marks = text.bytes().map(|byte| match byte {
+        b'`' | b' ' | b'\t' | b'\r' | b'\n' => char::from(byte),
+        _ => 'x',
+    });
+    // It begins like text, so that it is no fence and no indented code.
+    let page: String = std::iter::once('x').chain(marks).collect();
+    let events = Parser::new(&page).into_offset_iter();
+    events
+        .filter(|(event, _)| matches!(event, Event::Code(_)))
+        .map(|(_, span)| span.start - 1..span.end - 1)
+        .collect()
+}
 
 /// The length of the longest run of backticks in `text`.
 pub fn longest_ticks(text: &str) -> usize {
@@ -13,73 +67,36 @@ pub fn code(text: &str) -> String {
 /// `text` as a code span.
 pub(crate) fn code_span(text: &str) -> String {
     let ticks = "`".repeat(longest_ticks(text) + 1);
-    let pad = if text.starts_with('`') || text.ends_with('`') {
-        " "
-    } else {
-        ""
-    };
+    let is_marked = text.starts_with('`') || text.ends_with('`');
+    let pad = if is_marked { " " } else { "" };
     format!("{ticks}{pad}{text}{pad}{ticks}")
 }
 
 /// `text` so that it can't be markup, except for its code spans, which stay as they are.
 pub fn inline(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let (mut at, mut line, mut written) = (0, 0, 0);
-    while let Some(found) = text[at..].bytes().position(may_be_markup) {
-        at += found;
-        let rest = &text[at..];
-        let c = char::from(rest.as_bytes()[0]);
-        if c == '`' {
-            let run = rest.len() - rest.trim_start_matches('`').len();
-            if let Some(span) = span_length(rest, run) {
-                at += span;
-            } else {
-                out.push_str(&text[written..at]);
-                out.push_str(&"\\`".repeat(run));
-                at += run;
-                written = at;
-            }
-            continue;
-        }
-        if is_markup(c, &text[line..at], rest[1..].chars().next()) {
-            out.push_str(&text[written..at]);
+    let mut spans = code_spans(text).into_iter().peekable();
+    let mut line = 0;
+    for (at, c) in text.char_indices() {
+        while spans.next_if(|span| span.end <= at).is_some() {}
+        let is_code = spans.peek().is_some_and(|span| span.contains(&at));
+        let after = text[at..].chars().nth(1);
+        if !is_code && is_markup(c, &text[line..at], after) {
             out.push('\\');
-            written = at;
         }
-        at += 1;
+        out.push(c);
         if c == '\n' {
-            line = at;
+            line = at + 1;
         }
     }
-    out.push_str(&text[written..]);
     out
-}
-
-/// True if [`inline`] must look at this byte.
-fn may_be_markup(byte: u8) -> bool {
-    byte.is_ascii_punctuation() && !matches!(byte, b',' | b'\'' | b'"' | b'(' | b'/' | b':' | b';')
-        || byte == b'\n'
-}
-
-/// The length of the code span at the start of `rest`, which opens with `run` backticks; `None` if it isn't closed.
-pub(crate) fn span_length(rest: &str, run: usize) -> Option<usize> {
-    let mut at = run;
-    while let Some(found) = rest[at..].find('`') {
-        let from = at + found;
-        let length = rest[from..].len() - rest[from..].trim_start_matches('`').len();
-        at = from + length;
-        if length == run {
-            return Some(at);
-        }
-    }
-    None
 }
 
 /// True if `c` could be markup after the start `line` of its line and before `after`.
 fn is_markup(c: char, line: &str, after: Option<char>) -> bool {
     let within_word = |c: char| c.is_alphanumeric();
     match c {
-        '\\' | '*' | '<' | '[' | ']' | '&' | '~' | '|' | '$' => true,
+        '\\' | '*' | '<' | '[' | ']' | '&' | '~' | '|' | '$' | '`' => true,
         '_' => !(line.ends_with(within_word) && after.is_some_and(within_word)),
         // A heading, a list, a quotation, or the underline of a heading.
         '#' | '-' | '+' | '>' | '=' => line.trim().is_empty(),

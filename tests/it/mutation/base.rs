@@ -156,8 +156,8 @@ impl Base {
         let newline = self.plan.newline();
         let Some(first) = first else {
             let own = task
-                .complexity_source
-                .as_ref()
+                .fields
+                .value(FieldKind::Complexity)
                 .map_or(task.span, |source| source.span);
             let end = lines_of(self.text, own.max(task.span)).end;
             let indent = " ".repeat(task.field_indent);
@@ -210,12 +210,11 @@ pub(crate) fn lines_of(text: &str, span: Span) -> Span {
     Span::new(start, end)
 }
 
-/// The place of a field of `task`.
+/// The place of a field of `task`, other than those that its line may have.
 pub(crate) fn field(task: &Task, kind: FieldKind) -> Option<Span> {
-    if kind == FieldKind::Description {
-        None
-    } else {
-        task.fields.span(kind)
+    match kind {
+        FieldKind::Complexity | FieldKind::Description => None,
+        kind => task.fields.span(kind),
     }
 }
 

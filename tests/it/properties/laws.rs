@@ -46,12 +46,7 @@ pub(crate) fn reading(text: &str) {
             .iter()
             .chain(&fields.duplicates)
             .map(|(_, item)| item);
-        let unreadable = fields.unreadable.iter().map(|(_, item)| item);
-        let complexity = task.complexity_source.iter();
-        kept.chain(unreadable)
-            .chain(complexity)
-            .chain(&task.notes)
-            .for_each(|item| stands(text, item));
+        kept.chain(&task.notes).for_each(|item| stands(text, item));
     }
     assert_eq!(plan.root.is_some(), !plan.tasks.is_empty(), "{text:?}");
     assert!(

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::field::FieldKind;
 use super::parse::parse;
-use super::task::{Item, Plan, Task, TaskFields, TaskIndex};
+use super::task::{Item, Plan, Task, TaskIndex};
 use super::write::write;
 use crate::diagnostic::Span;
 
@@ -45,38 +45,27 @@ pub fn difference(a: &Plan, b: &Plan) -> Option<Difference> {
     (!same).then_some(Difference::Prose)
 }
 
-/// Returns `task` without its position: no spans, no layout, and unreadable fields in a fixed order.
+/// Returns `task` without its position: no spans and no layout.
 fn without_places<'t>(task: &Task<'t>) -> Task<'t> {
     let mut task = Task {
         id_span: Span::default(),
         span: Span::default(),
-        line_end: 0,
         extent: Span::default(),
         field_indent: 0,
         children: Vec::new(),
         ..task.clone()
     };
     let fields = &mut task.fields;
-    fields.unreadable.sort_by_key(|(kind, _)| *kind);
-    let labelled = fields
-        .unknown
-        .iter_mut()
-        .chain(&mut fields.duplicates)
-        .map(|(_, item)| item);
-    let items = labelled.chain(fields.unreadable.iter_mut().map(|(_, item)| item));
-    items
-        .chain(&mut task.complexity_source)
-        .chain(&mut task.notes)
-        .for_each(|item| item.span = Span::default());
     for kind in FieldKind::ALL {
         if let Some(field) = fields.slot(kind) {
             (field.span, field.entry_indent) = (Span::default(), None);
-            field
-                .items
-                .iter_mut()
-                .for_each(|item| item.span = Span::default());
+            let items = field.items.iter_mut();
+            items.for_each(|item| item.span = Span::default());
         }
     }
+    let labelled = fields.unknown.iter_mut().chain(&mut fields.duplicates);
+    let items = labelled.map(|(_, item)| item).chain(&mut task.notes);
+    items.for_each(|item| item.span = Span::default());
     task
 }
 
@@ -133,36 +122,28 @@ pub fn leaf_text(task: &Task) -> String {
     let mut out = String::new();
     line(&mut out, "id", &task.id);
     line(&mut out, "title", &task.description);
-    if let Some(complexity) = &task.complexity_source {
-        line(
-            &mut out,
-            "complexity",
-            &task
-                .complexity
-                .map_or_else(|| complexity.text.to_string(), |n| n.to_string()),
-        );
-    }
-    for kind in FieldKind::ALL {
-        field(&mut out, kind, &task.fields);
+    for (kind, field) in task.fields.given() {
+        if kind.form().is_list() {
+            line(&mut out, kind.label(), "");
+            field
+                .items
+                .iter()
+                .for_each(|item| line(&mut out, "-", &item.text));
+        } else if let (FieldKind::Complexity, Some(number)) = (kind, task.complexity) {
+            line(&mut out, "complexity", &number.to_string());
+        } else if let Some(text) = task.fields.text(kind) {
+            let name = match kind {
+                FieldKind::Complexity => "complexity",
+                _ => kind.label(),
+            };
+            line(&mut out, name, text);
+        }
     }
     for (label, item) in &task.fields.unknown {
         line(&mut out, "unknown", label);
         line(&mut out, "-", &item.text);
     }
     out
-}
-
-fn field(out: &mut String, kind: FieldKind, fields: &TaskFields) {
-    match fields.get(kind) {
-        Some(list) if kind.form().is_list() => {
-            line(out, kind.label(), "");
-            list.items
-                .iter()
-                .for_each(|item| line(out, "-", &item.text));
-        }
-        Some(_) => line(out, kind.label(), fields.text(kind).unwrap_or_default()),
-        None => {}
-    }
 }
 
 fn line(out: &mut String, name: &str, value: &str) {

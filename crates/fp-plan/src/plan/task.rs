@@ -3,7 +3,8 @@
 
 use std::borrow::Cow;
 
-use super::field::FieldKind;
+use super::field::{FieldForm, FieldKind};
+use super::parse::fields::choice_of;
 use crate::diagnostic::Span;
 
 /// Position of a task in [`Plan::tasks`].
@@ -22,14 +23,33 @@ pub struct Item<'t> {
 /// A field that is given; an empty list (`none`) is a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Field<'t> {
-    /// The entries. A field that isn't a list has one entry, whose text is the canonical value.
+    /// The entries. A field that isn't a list has at most one.
     pub items: Vec<Item<'t>>,
     /// The whole field, including its label.
     pub span: Span,
     /// Columns before the bullet of the first entry; `None` if that is on the label's line.
     pub entry_indent: Option<usize>,
-    /// The value as written, if it contains more than the canonical value, such as `yes (unit tests)`.
-    pub written: Option<Box<str>>,
+}
+
+impl<'t> Item<'t> {
+    /// The entry that is `part` of `text`, as it stands there.
+    pub(crate) fn of(text: &str, part: &'t str) -> Self {
+        Self {
+            text: part.into(),
+            span: Span::of(text, part),
+            note: None,
+        }
+    }
+}
+
+impl<'t> Field<'t> {
+    pub(crate) fn new(span: Span, items: Vec<Item<'t>>) -> Self {
+        Self {
+            items,
+            span,
+            entry_indent: None,
+        }
+    }
 }
 
 impl<'t> From<Vec<Item<'t>>> for Field<'t> {
@@ -48,12 +68,10 @@ pub struct TaskFields<'t> {
     pub unknown: Vec<(&'t str, Item<'t>)>,
     /// Label and value of each repeated field; the first occurrence counts.
     pub duplicates: Vec<(&'t str, Item<'t>)>,
-    /// Fields of the language with an unreadable value, such as `Tests Required: maybe`.
-    pub unreadable: Vec<(FieldKind, Item<'t>)>,
 }
 
 impl<'t> TaskFields<'t> {
-    /// The field `kind`; `None` if it is absent, and for the complexity, which the task itself stores.
+    /// The field `kind`; `None` if it is absent.
     pub fn get(&self, kind: FieldKind) -> Option<&Field<'t>> {
         self.by_kind[kind as usize].as_ref()
     }
@@ -75,12 +93,19 @@ impl<'t> TaskFields<'t> {
         self.get(kind).map_or(&[], |field| &field.items)
     }
 
-    /// The canonical value of `kind`, unless that is a list.
+    /// The entry of `kind`, unless that is a list.
+    pub fn value(&self, kind: FieldKind) -> Option<&Item<'t>> {
+        let items = self.items(kind);
+        items.first().filter(|_| !kind.form().is_list())
+    }
+
+    /// The canonical value of `kind`; `None` for a list, and for a word that isn't one of its words.
     pub fn text(&self, kind: FieldKind) -> Option<&str> {
-        self.items(kind)
-            .first()
-            .filter(|_| !kind.form().is_list())
-            .map(|item| &*item.text)
+        let text = &*self.value(kind)?.text;
+        match kind.form() {
+            FieldForm::Choice(words) => choice_of(words, text),
+            _ => Some(text),
+        }
     }
 
     pub fn span(&self, kind: FieldKind) -> Option<Span> {
@@ -101,12 +126,8 @@ pub struct Task<'t> {
     pub description: Cow<'t, str>,
     /// `None` unless it is a whole number. 1 to 10 is valid.
     pub complexity: Option<u32>,
-    /// The complexity as written, even if it isn't a number.
-    pub complexity_source: Option<Item<'t>>,
     /// The task's own line, without fields and children.
     pub span: Span,
-    /// The end of its line, or of both lines of an underlined heading; a field can be inserted here.
-    pub line_end: usize,
     /// The task with its fields and children.
     pub extent: Span,
     /// Steps from the root, whose depth is 0.
@@ -144,6 +165,15 @@ impl<'t> Task<'t> {
     /// True if it has no children; so is a root that is alone in its tree.
     pub fn is_leaf(&self) -> bool {
         self.children.is_empty()
+    }
+
+    /// The end of its line and fields; notes and children come after it.
+    pub(crate) fn own_end(&self) -> usize {
+        let fields = &self.fields;
+        let given = fields.given().map(|(_, field)| field.span.end);
+        let kept = fields.unknown.iter().chain(&fields.duplicates);
+        let kept = kept.map(|(_, item)| item.span.end);
+        given.chain(kept).fold(self.span.end, usize::max)
     }
 
     pub fn acceptance(&self) -> impl Iterator<Item = &str> {

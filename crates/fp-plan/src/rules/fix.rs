@@ -6,6 +6,7 @@ use super::{RuleFacts, check};
 use crate::diagnostic::{Diagnostic, Span, TextFix};
 use crate::plan::field::FieldKind;
 use crate::plan::parse;
+use crate::plan::parse::lines::columns_of;
 use crate::plan::task::{Plan, Task};
 
 /// Maximum number of rounds; each resolves at least one finding, and most plans need two.
@@ -109,9 +110,10 @@ fn comments(replaced: &str) -> String {
     let mut kept = String::new();
     let mut at = 0;
     while let Some(start) = replaced[at..].find("<!--").map(|found| at + found) {
-        at = replaced[start..]
-            .find("-->")
-            .map_or(replaced.len(), |found| start + found + "-->".len());
+        let Some(end) = replaced[start..].find("-->") else {
+            break;
+        };
+        at = start + end + "-->".len();
         let line = &replaced[replaced[..start].rfind('\n').map_or(0, |end| end + 1)..start];
         let indent = &line[..line.len() - line.trim_start().len()];
         kept.push_str(&format!("{newline}{indent}{}", &replaced[start..at]));
@@ -121,26 +123,17 @@ fn comments(replaced: &str) -> String {
 
 /// True if an edit adds an item that would absorb the text below, because that is indented further.
 fn takes_in(source: &str, fix: &TextFix) -> bool {
-    let indentation = |line: &str| {
-        let blanks = line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t'));
-        blanks.fold(0, |column, byte| {
-            column + if byte == b'\t' { 4 - column % 4 } else { 1 }
-        })
+    let first_column = |text: &str| {
+        let line = text.lines().find(|line| !line.trim().is_empty())?;
+        Some(columns_of(&line[..line.len() - line.trim_start().len()]))
     };
-    let first = |text: &str| {
-        text.lines()
-            .find(|line| !line.trim().is_empty())
-            .map(indentation)
-    };
-    let below = source
-        .get(fix.span.end..)
-        .and_then(|rest| rest.split_once('\n'))
-        .map(|(_, below)| below);
+    let rest = source.get(fix.span.end..).unwrap_or_default();
+    let below = rest
+        .split_once('\n')
+        .and_then(|(_, below)| first_column(below));
+    let columns = below.zip(first_column(&fix.replacement));
     fix.replacement.starts_with(['\r', '\n'])
-        && below
-            .and_then(first)
-            .zip(first(&fix.replacement))
-            .is_some_and(|(below, added)| below >= added + 2)
+        && columns.is_some_and(|(below, added)| below >= added + 2)
 }
 
 /// True if two edits overlap or insert at the same position.
@@ -160,9 +153,9 @@ pub(super) fn add_field(plan: &Plan, task: &Task, field: FieldKind, entries: &[S
             text.push_str(&format!("{newline}{indent}  - {entry}"));
         }
     }
-    let mut end = own_end(task);
+    let mut end = task.own_end();
     // The text of a task without fields comes first.
-    if let Some(note) = task.notes.last().filter(|_| end == task.line_end) {
+    if let Some(note) = task.notes.last().filter(|_| end == task.span.end) {
         end = note.span.end;
         text.insert_str(0, newline);
     }
@@ -171,25 +164,6 @@ pub(super) fn add_field(plan: &Plan, task: &Task, field: FieldKind, entries: &[S
         span: Span::new(end, end),
         replacement: text,
     }
-}
-
-/// The end of a task's line and fields; notes and children come after it.
-fn own_end(task: &Task) -> usize {
-    let fields = &task.fields;
-    let kept = fields
-        .unknown
-        .iter()
-        .chain(&fields.duplicates)
-        .map(|(_, item)| item.span);
-    let unreadable = fields.unreadable.iter().map(|(_, item)| item.span);
-    let complexity = task.complexity_source.as_ref().map(|item| item.span);
-    let spans = fields
-        .given()
-        .map(|(_, field)| field.span)
-        .chain(kept)
-        .chain(unreadable)
-        .chain(complexity);
-    spans.map(|span| span.end).fold(task.line_end, usize::max)
 }
 
 /// Rewrites a field of ids on one line.

@@ -14,7 +14,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
-    let (span, detail) = match (task.complexity, &task.complexity_source) {
+    let (span, detail) = match (task.complexity, task.fields.value(FieldKind::Complexity)) {
         (Some(1..=10), _) => return,
         (Some(number), Some(source)) => (
             source.span,

@@ -15,20 +15,17 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
-    if task.fields.get(FieldKind::TestsRequired).is_some() {
+    let fields = &task.fields;
+    if fields.text(FieldKind::TestsRequired).is_some() {
         return;
     }
-    let given = task
-        .fields
-        .unreadable
-        .iter()
-        .find(|(kind, _)| *kind == FieldKind::TestsRequired);
-    let (span, detail) = match given {
-        Some((_, item)) if !item.text.is_empty() => {
-            (item.span, format!("`{}` is neither yes nor no", item.text))
-        }
-        Some((_, item)) => (item.span, "`Tests Required` has no value".to_owned()),
-        None => (
+    let (span, detail) = match (
+        fields.get(FieldKind::TestsRequired),
+        fields.value(FieldKind::TestsRequired),
+    ) {
+        (_, Some(item)) => (item.span, format!("`{}` is neither yes nor no", item.text)),
+        (Some(field), None) => (field.span, "`Tests Required` has no value".to_owned()),
+        (None, None) => (
             task.span,
             "the task doesn't say whether tests are required".to_owned(),
         ),

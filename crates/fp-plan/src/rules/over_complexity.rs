@@ -16,7 +16,8 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     let limit = context.facts.max_complexity;
-    if let (Some(complexity @ 1..=10), Some(source)) = (task.complexity, &task.complexity_source)
+    if let (Some(complexity @ 1..=10), Some(source)) =
+        (task.complexity, task.fields.value(FieldKind::Complexity))
         && complexity > limit
     {
         sink.report(

@@ -24,7 +24,7 @@ fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>
         .given()
         .map(|(kind, field)| (kind, field.span))
         .collect();
-    given.retain(|(kind, _)| *kind != FieldKind::Description);
+    given.retain(|(kind, _)| ![FieldKind::Complexity, FieldKind::Description].contains(kind));
     given.sort_by_key(|&(_, span)| span);
     let Some((_, first)) = given.first() else {
         return;

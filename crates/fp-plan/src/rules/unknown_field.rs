@@ -66,11 +66,8 @@ fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>
         )
         .hint("merge the two");
     }
-    for (_, item) in task
-        .fields
-        .unreadable
-        .iter()
-        .filter(|(kind, _)| *kind == FieldKind::Risk)
+    if let Some(item) = task.fields.value(FieldKind::Risk)
+        && task.fields.text(FieldKind::Risk).is_none()
     {
         sink.report(task, item.span, format!("`{}` is no risk", item.text))
             .hint("write low, medium or high");

@@ -149,7 +149,7 @@ pub(super) fn no_test_command(base: &Base) -> Vec<Mutant> {
 
 pub(super) fn complexity(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
-        let Some(source) = &leaf.complexity_source else {
+        let Some(source) = leaf.fields.value(FieldKind::Complexity) else {
             return Vec::new();
         };
         let changed = [

@@ -1,76 +1,61 @@
 //! Looks at single lines: how far each is indented, and what it begins.
 
-use super::fields::trim;
 use super::task_line::{opens_id, within_marks};
+use crate::diagnostic::Span;
+use crate::markdown::literal_blocks;
 use crate::plan::marker_length;
 use crate::plan::position::BOM;
+
+/// Most code fences and comments that are never closed and yet looked behind.
+const MAX_UNCLOSED: usize = 20;
 
 /// A line without its end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line<'t> {
     pub(super) raw: &'t str,
-    /// The source offset of `raw`.
-    pub(super) start: usize,
-    /// Columns before the text, with tab stops every 4 columns.
-    pub(super) column: usize,
     /// Without the blanks around it.
     pub(super) text: &'t str,
+    /// Columns before the text, with tab stops every 4 columns.
+    pub(super) column: usize,
+    /// The line behind the code fence or comment that begins here, or in the item that begins here.
+    pub(super) literal_end: Option<usize>,
 }
 
 impl<'t> Line<'t> {
-    fn new(raw: &'t str, start: usize) -> Self {
+    fn new(raw: &'t str) -> Self {
         let text = raw.trim_start_matches([' ', '\t']);
         Self {
             raw,
-            start,
-            column: columns(&raw[..raw.len() - text.len()]),
             text: text.trim_end(),
+            column: columns_of(&raw[..raw.len() - text.len()]),
+            literal_end: None,
         }
     }
 
-    /// The source offset of the text.
-    pub(super) fn begin(&self) -> usize {
-        self.start + self.raw.len() - self.raw.trim_start_matches([' ', '\t']).len()
-    }
-
-    pub(super) fn end(&self) -> usize {
-        self.begin() + self.text.len()
-    }
-
-    /// The source offset of an item's text, behind its bullet or number.
-    pub(super) fn item(&self) -> Option<usize> {
+    /// The text of an item, behind its bullet or number.
+    pub(super) fn item_text(&self) -> Option<&'t str> {
         let marker = marker_length(self.text);
         let rest = &self.text[marker..];
         let is_item = marker > 0 && (rest.is_empty() || rest.starts_with([' ', '\t']));
-        is_item.then(|| self.end() - rest.trim_start().len())
+        is_item.then(|| rest.trim_start())
     }
 
-    /// The level of a heading, and the source offset of its title.
-    pub(super) fn heading(&self) -> Option<(u8, usize)> {
+    /// The level and the title of a heading.
+    pub(super) fn heading_parts(&self) -> Option<(u8, &'t str)> {
         let rest = self.text.trim_start_matches('#');
         let level = u8::try_from(self.text.len() - rest.len()).ok()?;
         let is_heading =
             (1..=6).contains(&level) && (rest.is_empty() || rest.starts_with([' ', '\t', '[']));
-        is_heading.then(|| (level, self.end() - rest.trim_start().len()))
-    }
-
-    /// The text that closes what this line opens: a code fence or a comment.
-    pub(super) fn closer(&self) -> Option<&'t str> {
-        closer_of(self.text)
-    }
-
-    /// The offset in `text` of what reads as a task in a line that Markdown reads as something else.
-    pub(super) fn disguised_task(&self) -> Option<usize> {
-        disguised_task(self.text)
+        is_heading.then(|| (level, rest.trim_start()))
     }
 
     /// True if it is text, and goes on with a paragraph above it.
     pub(super) fn is_text(&self) -> bool {
         !self.text.is_empty()
-            && self.item().is_none()
-            && self.heading().is_none()
-            && self.closer().is_none()
-            && self.disguised_task().is_none()
+            && self.literal_end.is_none()
+            && self.item_text().is_none()
+            && self.heading_parts().is_none()
+            && disguised_task(self.text).is_none()
     }
 
     /// True if it is text without any mark, which can be joined with the line above it.
@@ -82,44 +67,67 @@ impl<'t> Line<'t> {
     }
 }
 
-/// The lines of `text` behind its byte-order mark.
-pub(super) fn lines_of(text: &str) -> Vec<Line<'_>> {
-    let mut next = if text.starts_with(BOM) { BOM.len() } else { 0 };
-    let lines = text[next..].split_inclusive('\n').map(|line| {
-        let start = next;
-        next += line.len();
-        Line::new(line.trim_end_matches(['\n', '\r']), start)
-    });
-    lines.collect()
-}
-
-/// The text that closes the code fence or the comment that `text` opens.
-pub(super) fn closer_of(text: &str) -> Option<&str> {
-    if text.starts_with("<!--") {
-        return Some("-->");
+/// The lines of `text` behind its byte-order mark, and those that open a code fence or a comment which is never closed.
+pub(super) fn lines_of(text: &str) -> (Vec<Line<'_>>, Vec<&str>) {
+    let text = text.strip_prefix(BOM).unwrap_or(text);
+    let lines = text.split_inclusive('\n');
+    let mut lines: Vec<Line<'_>> = lines
+        .map(|line| Line::new(line.trim_end_matches(['\n', '\r'])))
+        .collect();
+    let mut unclosed = Vec::new();
+    let mut from = 0;
+    for _ in 0..MAX_UNCLOSED {
+        let Some(open) = mark_literals(&mut lines, from) else {
+            break;
+        };
+        // Behind a bullet it is text.
+        unclosed.extend(Some(lines[open].text).filter(|_| lines[open].item_text().is_none()));
+        from = open + 1;
     }
-    let sign = text.chars().next().filter(|sign| "`~".contains(*sign))?;
-    let signs = text.len() - text.trim_start_matches(sign).len();
-    (signs >= 3 && !text[signs..].contains('`')).then(|| &text[..signs])
+    (lines, unclosed)
 }
 
-/// True if `line` closes what `closer` is for.
-pub(super) fn closes(line: &str, closer: &str) -> bool {
-    match closer {
-        "-->" => line.contains(closer),
-        _ => line.starts_with(closer) && line.trim_start_matches(&closer[..1]).is_empty(),
+/// Marks the code fences and comments from line `from` on. Returns the first line that opens one which is never closed,
+/// or not within its item.
+fn mark_literals(lines: &mut [Line<'_>], from: usize) -> Option<usize> {
+    // Columns decide on nesting here, so that Markdown reads every line at the margin.
+    let mut page = String::new();
+    let mut starts = Vec::with_capacity(lines.len() - from);
+    for line in &lines[from..] {
+        let item = line.item_text();
+        let content = item.unwrap_or(line.text);
+        // Other HTML hides no fence, and an item closes none.
+        let is_html = content.starts_with('<') && (item.is_some() || !content.starts_with("<!--"));
+        starts.push(page.len());
+        page.extend([if is_html { "\\" } else { "" }, content]);
+        page.push_str(if item.is_some() { " -\n" } else { "\n" });
     }
+    for (source, is_closed) in literal_blocks(&page) {
+        // In a quotation it is text, like all of that.
+        let Ok(at) = starts.binary_search(&Span::of(&page, source).start) else {
+            continue;
+        };
+        let (first, end) = (from + at, from + at + source.lines().count());
+        let item = lines[first];
+        let is_within = |line: &Line<'_>| line.text.is_empty() || line.column > item.column;
+        let is_free = item.item_text().is_none();
+        if !is_closed || !is_free && !lines[first + 1..end].iter().all(is_within) {
+            return Some(first);
+        }
+        lines[first].literal_end = Some(end);
+    }
+    None
 }
 
-pub(super) fn disguised_task(text: &str) -> Option<usize> {
+/// The part of `text` that reads as a task, in a line that Markdown reads as something else.
+pub(super) fn disguised_task(text: &str) -> Option<&str> {
     const BULLETS: [char; 12] = ['-', '*', '+', '•', '‣', '◦', '▪', '·', '–', '—', '∙', ' '];
-    let behind_number = &text[marker_length(text)..];
-    let rest = behind_number.trim_start_matches(BULLETS);
-    opens_id(within_marks(rest)).then(|| text.len() - rest.len())
+    let rest = text[marker_length(text)..].trim_start_matches(BULLETS);
+    opens_id(within_marks(rest)).then_some(rest)
 }
 
 /// The columns that `blanks` take at the start of a line.
-fn columns(blanks: &str) -> usize {
+pub(crate) fn columns_of(blanks: &str) -> usize {
     blanks.bytes().fold(0, |column, byte| match byte {
         b'\t' => column + 4 - column % 4,
         _ => column + 1,
@@ -127,23 +135,12 @@ fn columns(blanks: &str) -> usize {
 }
 
 /// A line without its first `columns` columns of indentation.
-pub(super) fn dedented(line: &str, columns_to_remove: usize) -> String {
+pub(super) fn dedented(line: &str, columns: usize) -> String {
+    let line = line.trim_end();
     let blanks = line.len() - line.trim_start_matches([' ', '\t']).len();
     let cut = (0..=blanks)
-        .find(|&at| columns(&line[..at]) >= columns_to_remove)
+        .find(|&at| columns_of(&line[..at]) >= columns)
         .unwrap_or(blanks);
-    let rest = columns(&line[..cut]).saturating_sub(columns_to_remove);
-    " ".repeat(rest) + line[cut..].trim_end()
-}
-
-/// True if every line of `text` but the first is plain.
-pub(super) fn is_one_paragraph(text: &str) -> bool {
-    text.lines()
-        .skip(1)
-        .all(|line| Line::new(line, 0).is_plain())
-}
-
-/// The source from `start` to `end` without the blanks around it.
-pub(super) fn trimmed(text: &str, start: usize, end: usize) -> std::ops::Range<usize> {
-    trim(text, start..end.max(start))
+    let rest = columns_of(&line[..cut]).saturating_sub(columns);
+    " ".repeat(rest) + &line[cut..]
 }

@@ -1,27 +1,26 @@
 //! Parses Markdown into a tree, line by line. All text is taken from the source.
 //!
 //! Columns decide what a line belongs to. An item is part of the innermost task or field that begins at least two
-//! columns before it; text is part of what begins before it. Code fences and comments are never looked into.
+//! columns before it; text is part of what begins before it. Markdown itself says where code fences and comments are:
+//! they are never looked into.
 
 mod builder;
 pub(super) mod fields;
-mod lines;
+pub(crate) mod lines;
 mod task_line;
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use self::builder::TreeBuilder;
-pub use self::fields::entries_of;
-use self::lines::{
-    Line, closer_of, closes, dedented, disguised_task, is_one_paragraph, lines_of, trimmed,
-};
+use self::lines::{Line, dedented, disguised_task, lines_of};
 use self::task_line::{
-    HeadPlace, SyntaxFault, TaskHead, joined_lines, opens_id, read_head, within_marks,
+    HeadPlace, SyntaxFault, TaskHead, joined_lines, opens_id, read_head, unreadable_line,
+    within_marks,
 };
 use super::field::{FieldForm, FieldKind};
-use super::task::{Item, Plan, TaskIndex};
+use super::task::{Field, Item, Plan, Task, TaskIndex};
 use crate::diagnostic::{Diagnostic, Span};
+use crate::markdown::fence_marks;
 
 /// Headings that the writer itself produces.
 const FRAME_HEADINGS: [&str; 3] = ["Task Decomposition", "Root Task", "Subtasks"];
@@ -29,16 +28,29 @@ const FRAME_HEADINGS: [&str; 3] = ["Task Decomposition", "Root Task", "Subtasks"
 /// Parses a task tree. Never fails: the diagnostics, all of rule `syntax` and in source order, cover the unreadable
 /// parts, and the plan has every task that could be made out.
 pub fn parse(text: &str) -> (Plan<'_>, Vec<Diagnostic>) {
+    let (lines, unclosed) = lines_of(text);
     let mut reader = Reader {
         text,
-        lines: lines_of(text),
+        lines,
         ..Reader::default()
     };
+    for opener in unclosed {
+        let (what, closer) = match fence_marks(opener) {
+            "" => ("comment", "-->"),
+            fence => ("code fence", fence),
+        };
+        let fault = SyntaxFault {
+            detail: format!("the {what} is never closed"),
+            hint: format!("close it with a line of `{closer}`"),
+        };
+        let span = Span::of(text, opener);
+        reader.tree.add_fault(span, None, fault);
+    }
     let mut at = 0;
     while at < reader.lines.len() {
         at = reader.read_line(at);
     }
-    reader.builder.finish(text)
+    reader.tree.finish(text)
 }
 
 /// The reader's place in the tree.
@@ -49,9 +61,7 @@ struct Reader<'t> {
     /// The task of the current line and those above it, outermost first.
     open: Vec<OpenTask>,
     field: Option<OpenField>,
-    /// What would close the fences and comments that are never closed.
-    unclosed: Vec<&'t str>,
-    builder: TreeBuilder<'t>,
+    tree: TreeBuilder<'t>,
 }
 
 #[derive(Clone, Copy)]
@@ -81,56 +91,32 @@ impl<'t> Reader<'t> {
         if self.field.is_some_and(|field| line.column <= field.column) {
             self.field = None;
         }
-        if let Some(end) = self.closed_at(at) {
-            self.verbatim(at, end);
+        if let Some(content) = line.item_text() {
+            return self.read_item(at, content);
+        }
+        if let Some(end) = line.literal_end {
+            self.read_literal(at..end, line.text);
             return end;
         }
-        if let Some((level, title)) = line.heading()
-            && self.heading(at, level, title)
+        if let Some((level, title)) = line.heading_parts()
+            && self.read_heading(line, level, title)
         {
             return at + 1;
         }
-        if let Some(content) = line.item() {
-            return self.item(at, content);
+        match disguised_task(line.text) {
+            Some(own) => self.add_broken_task(at, own),
+            None => self.read_paragraph(at),
         }
-        match line.disguised_task() {
-            Some(own) => self.broken_task(at, line.begin() + own),
-            None => self.paragraph(at),
-        }
-    }
-
-    /// The line behind the code fence or the comment that begins on line `at`.
-    fn closed_at(&mut self, at: usize) -> Option<usize> {
-        let line = self.lines[at];
-        let closer = line.closer()?;
-        if self.unclosed.iter().any(|other| closer.starts_with(other)) {
-            return None;
-        }
-        if closer == "-->" && line.text.contains(closer) {
-            return Some(at + 1);
-        }
-        let close = (at + 1..self.lines.len()).find(|&next| closes(self.lines[next].text, closer));
-        if close.is_none() {
-            self.unclosed.push(closer);
-            let what = if closer == "-->" {
-                "comment"
-            } else {
-                "code fence"
-            };
-            let fault = SyntaxFault {
-                detail: format!("the {what} is never closed"),
-                hint: format!("close it with a line of `{closer}`"),
-            };
-            self.builder
-                .fault(Span::new(line.begin(), line.end()), None, fault);
-        }
-        Some(close? + 1)
     }
 
     /// The task that text at `column` belongs to.
     fn task_at(&self, column: usize) -> Option<TaskIndex> {
         let around = |open: &&OpenTask| open.level > 0 || open.column < column;
         self.open.iter().rev().find(around).map(|open| open.task)
+    }
+
+    fn innermost_task(&self) -> Option<TaskIndex> {
+        self.open.last().map(|open| open.task)
     }
 
     /// Leaves the tasks of lists that don't begin at least `gap` columns before `column`.
@@ -140,56 +126,57 @@ impl<'t> Reader<'t> {
         self.open.truncate(kept.unwrap_or(self.open.len()));
     }
 
-    fn heading(&mut self, at: usize, level: u8, title: usize) -> bool {
-        let line = self.lines[at];
-        let end = title
-            + self.text[title..line.end()]
-                .trim_end_matches('#')
-                .trim_end()
-                .len();
-        let is_tight = title == line.begin() + usize::from(level);
-        let mut head = read_head(self.text, title..end, HeadPlace::Heading)
+    /// Reads a heading; false if it is text.
+    fn read_heading(&mut self, line: Line<'t>, level: u8, title: &'t str) -> bool {
+        let own = title;
+        let is_tight = line.text.len() == usize::from(level) + title.len();
+        let title = title.trim_end_matches('#').trim_end();
+        let mut head = read_head(title, HeadPlace::Heading)
             .filter(|head| !is_tight || head.id.bytes().any(|byte| byte.is_ascii_digit()));
-        if let (Some(head), true) = (&mut head, self.field.is_some() || is_tight) {
-            head.fault
-                .get_or_insert_with(|| task_line::unreadable(head.id));
-        }
-        if head.is_none() && (self.field.is_some() || is_tight) {
-            return false;
+        if self.field.is_some() || is_tight {
+            let Some(head) = &mut head else {
+                return false;
+            };
+            head.is_broken = true;
         }
         self.field = None;
         self.leave_items(line.column, 1);
         while self.open.last().is_some_and(|open| open.level >= level) {
             self.open.pop();
         }
-        if let Some(head) = head {
-            let parent = self.open.last().map(|open| open.task);
-            self.push_task(head, title..end, parent, (line.column, level));
-            self.builder.end_line(line.end());
-            return true;
-        }
         let is_frame = FRAME_HEADINGS
             .iter()
-            .any(|frame| frame.eq_ignore_ascii_case(&self.text[title..end]));
-        if !is_frame {
+            .any(|frame| frame.eq_ignore_ascii_case(title));
+        if let Some(head) = head {
+            self.add_task(head, own, (line.column, level));
+        } else if !is_frame {
             if let Some(open) = self.open.last_mut() {
                 open.in_section = true;
             }
-            let task = self.open.last().map(|open| open.task);
-            self.note(task, line.text.into(), line.begin()..line.end());
+            let note = Item::of(self.text, line.text);
+            self.tree.add_note(self.innermost_task(), note);
         }
         true
     }
 
-    fn push_task(
-        &mut self,
-        head: TaskHead<'t>,
-        own: Range<usize>,
-        parent: Option<TaskIndex>,
-        (column, level): (usize, u8),
-    ) {
-        let indent = if level > 0 { column } else { column + 2 };
-        let task = self.builder.task(head, own, parent, indent);
+    /// Adds a task whose line is `own`, below the innermost one.
+    fn add_task(&mut self, head: TaskHead<'t>, own: &'t str, (column, level): (usize, u8)) {
+        let mut task = Task {
+            id: head.id.into(),
+            id_span: Span::of(self.text, head.id),
+            description: head.title,
+            span: Span::of(self.text, own),
+            parent: self.innermost_task(),
+            field_indent: if level > 0 { column } else { column + 2 },
+            broken: head.is_broken,
+            ..Task::default()
+        };
+        if let Some(complexity) = head.complexity {
+            let item = Item::of(self.text, complexity);
+            *task.fields.slot(FieldKind::Complexity) = Some(Field::new(item.span, vec![item]));
+        }
+        let unreadable = head.is_broken.then(|| unreadable_line(head.id));
+        let task = self.tree.add_task(task, unreadable.or(head.flaw));
         self.field = None;
         self.open.push(OpenTask {
             task,
@@ -199,88 +186,101 @@ impl<'t> Reader<'t> {
         });
     }
 
-    fn item(&mut self, at: usize, content: usize) -> usize {
+    /// Adds a line that only looks like a task to the tree, so that what depends on it isn't reported too.
+    fn add_broken_task(&mut self, at: usize, own: &'t str) -> usize {
+        let column = self.lines[at].column;
+        let own = own.lines().next().unwrap_or(own);
+        let nothing = TaskHead {
+            id: &own[..0],
+            ..TaskHead::default()
+        };
+        let mut head = read_head(own, HeadPlace::List).unwrap_or(nothing);
+        head.is_broken = true;
+        self.leave_items(column, 2);
+        self.add_task(head, own, (column, 0));
+        at + 1
+    }
+
+    fn read_item(&mut self, at: usize, content: &'t str) -> usize {
         let line = self.lines[at];
         if let Some(field) = self.field {
             if line.column >= field.column + 2 {
-                return self.entry(at, content, field);
+                return self.read_entry(at, content, field);
             }
             self.field = None;
         }
         self.leave_items(line.column, 2);
-        let end = self.paragraph_end(at, line.column);
-        let own = trimmed(self.text, content, self.lines[end - 1].end());
-        let around = self.open.last().copied();
-        let task = around.map(|open| open.task);
-        let label = fields::label(self.text, own.clone());
-        let known = label
-            .as_ref()
-            .and_then(|(name, _)| FieldKind::from_label(&self.text[name.clone()]));
-        if let (Some((label, value)), Some(kind), Some(task)) = (&label, known, task) {
-            return self.begin_field((at, end), (task, kind), label.clone(), *value..own.end);
+        let mut label = None;
+        if line.literal_end.is_none() {
+            let end = self.paragraph_end(at, line.column);
+            let own = self.source(content, end);
+            label = fields::split_label(own);
+            if let (Some((label, value)), Some(task)) = (label, self.innermost_task())
+                && let Some(kind) = FieldKind::from_label(label)
+            {
+                return self.read_field(at..end, (task, kind), own, (label, value));
+            }
+            if let Some(head) = read_head(own, HeadPlace::List) {
+                self.add_task(head, own, (line.column, 0));
+                return end;
+            }
+            if let Some(inner) = disguised_task(own) {
+                return self.add_broken_task(at, inner);
+            }
+            if is_frame(own) {
+                return end;
+            }
         }
-        if let Some(head) = read_head(self.text, own.clone(), HeadPlace::List) {
-            self.push_task(head, own, task, (line.column, 0));
-            return end;
-        }
-        if let Some(inner) = disguised_task(&self.text[own.clone()]) {
-            return self.broken_task(at, own.start + inner);
-        }
-        if is_frame(&self.text[own.clone()]) {
-            return end;
-        }
-        let end = self.item_end(at, content, false);
-        if let (
-            Some((label, value)),
-            Some(OpenTask {
-                in_section: false,
-                task,
-                ..
-            }),
-        ) = (label, around)
-        {
-            self.labelled(at..end, task, label, value, false);
-        } else {
-            let range = line.begin()..self.lines[end - 1].end();
-            let text = self.block(at..end, line.begin(), line.column);
-            self.note(task, text, range);
+        let end = self.item_end(at, false);
+        match (label, self.open.last()) {
+            (
+                Some(label),
+                Some(&OpenTask {
+                    in_section: false,
+                    task,
+                    ..
+                }),
+            ) => {
+                let item = self.labelled_item(at..end, task, content, label.1);
+                self.tree.tasks[task].fields.unknown.push((label.0, item));
+            }
+            _ => {
+                let note = self.block(at..end, line.text, line.column);
+                self.tree.add_note(self.innermost_task(), note);
+            }
         }
         end
     }
 
+    /// The source from `start` to the end of the line before `end`.
+    fn source(&self, start: &'t str, end: usize) -> &'t str {
+        let start = Span::of(self.text, start).start;
+        let end = Span::of(self.text, self.lines[end - 1].text).end;
+        &self.text[start..end.max(start)]
+    }
+
     /// The line behind the paragraph that begins on line `at` in something at `column`.
     fn paragraph_end(&self, at: usize, column: usize) -> usize {
-        let goes_on = |line: &&Line| line.column > column && line.is_plain();
+        let goes_on = |line: &&Line<'_>| line.column > column && line.is_plain();
         at + 1 + self.lines[at + 1..].iter().take_while(goes_on).count()
     }
 
     /// The line behind the item that begins on line `at`. It ends before text that isn't indented further, and before a
     /// task; in an `entry`, only what has an id and a complexity is a task.
-    fn item_end(&mut self, at: usize, content: usize, entry: bool) -> usize {
+    fn item_end(&self, at: usize, entry: bool) -> usize {
         let item = self.lines[at];
-        let is_within = |line: &Line<'_>| {
-            line.text.is_empty() || line.column > item.column + usize::from(line.item().is_some())
+        let is_within = |line: &&Line<'_>| {
+            let gap = usize::from(line.item_text().is_some());
+            line.text.is_empty() || line.column > item.column + gap
         };
-        let closer = closer_of(&self.text[content..item.end().max(content)]);
-        let mut end = at + 1;
-        if let Some(closer) = closer.filter(|closer| *closer != "-->") {
-            let mut below =
-                (at + 1..self.lines.len()).take_while(|&next| is_within(&self.lines[next]));
-            end = below
-                .find(|&next| closes(self.lines[next].text, closer))
-                .map_or(end, |close| close + 1);
-        }
+        let mut end = item.literal_end.unwrap_or(at + 1);
         let mut next = end;
-        while let Some(line) = self.lines.get(next).copied().filter(is_within) {
-            if line.text.is_empty() {
-                next += 1;
-            } else if let Some(close) = self.closed_at(next) {
-                next = close;
-                end = next;
-            } else if self.begins_task(&line, entry) {
+        while let Some(line) = self.lines.get(next).filter(is_within) {
+            if line.literal_end.is_none() && self.begins_task(line, entry) {
                 break;
-            } else {
-                next += 1;
+            }
+            next = line.literal_end.unwrap_or(next + 1);
+            if !line.text.is_empty() {
                 end = next;
             }
         }
@@ -288,221 +288,211 @@ impl<'t> Reader<'t> {
     }
 
     fn begins_task(&self, line: &Line<'t>, entry: bool) -> bool {
-        let (own, place) = match (line.heading(), line.item()) {
+        let (own, place) = match (line.heading_parts(), line.item_text()) {
             (Some((_, title)), _) => (title, HeadPlace::Heading),
+            (_, Some(content)) if entry => return misplaced_task(content).is_some(),
             (_, Some(content)) => (content, HeadPlace::List),
-            _ => return line.disguised_task().is_some(),
+            _ => return disguised_task(line.text).is_some(),
         };
-        let own = trimmed(self.text, own, line.end());
-        if entry && place == HeadPlace::List {
-            return self.misplaced_task(own).is_some();
-        }
-        let is_disguised = disguised_task(&self.text[own.clone()]).is_some();
-        is_disguised || read_head(self.text, own, place).is_some()
+        disguised_task(own).is_some() || read_head(own, place).is_some()
     }
 
-    /// The task that an item of a field claims to be.
-    fn misplaced_task(&self, own: Range<usize>) -> Option<TaskHead<'t>> {
-        let named = opens_id(within_marks(&self.text[own.clone()]));
-        let head = named.then(|| read_head(self.text, own, HeadPlace::List))??;
-        head.complexity.is_some().then_some(head)
-    }
-
-    fn begin_field(
+    /// Reads the field on the lines `at`, whose text is `own`.
+    fn read_field(
         &mut self,
-        (at, end): (usize, usize),
+        at: Range<usize>,
         (task, kind): (TaskIndex, FieldKind),
-        label: Range<usize>,
-        value: Range<usize>,
+        own: &'t str,
+        (label, value): (&'t str, &'t str),
     ) -> usize {
-        let line = self.lines[at];
-        let again = self.builder.is_given(task, kind);
-        if again || kind.form() == FieldForm::Prose {
-            let end = self.item_end(at, value.start, !again);
-            if again {
-                self.labelled(at..end, task, label, value.start, true);
-            } else {
-                let text = self.block(at..end, value.start, line.column + 2);
-                let span = Span::new(label.start, self.lines[end - 1].end());
-                self.builder.describe(task, text, span);
-                self.builder.field_at(task, line.column);
-            }
+        let column = self.lines[at.start].column;
+        if self.tree.tasks[task].fields.get(kind).is_some() {
+            let end = self.item_end(at.start, false);
+            let item = self.labelled_item(at.start..end, task, own, value);
+            self.tree.tasks[task].fields.duplicates.push((label, item));
             return end;
         }
-        self.builder.field_at(task, line.column);
-        let span = Span::new(
-            trimmed(self.text, line.item().unwrap_or(label.start), label.start).start,
-            value.end,
-        );
-        let entries = fields::line_entries(kind, self.text, value);
-        self.builder.begin_field(task, kind, entries, span);
-        self.field = Some(OpenField {
-            kind,
-            column: line.column,
-            task,
-        });
+        let mut end = at.end;
+        let mut span = Span::of(self.text, own);
+        let mut items = Vec::new();
+        if kind.form() == FieldForm::Prose {
+            end = self.item_end(at.start, true);
+            let text = self.block(at.start..end, value, column + 2);
+            span.end = text.span.end;
+            items.extend(
+                Some(text).filter(|item| !item.text.is_empty() && !fields::is_none(&item.text)),
+            );
+        } else {
+            items = fields::line_entries(kind, self.text, value);
+            self.field = Some(OpenField { kind, column, task });
+        }
+        let task = &mut self.tree.tasks[task];
+        task.field_indent = column;
+        *task.fields.slot(kind) = Some(Field::new(span, items));
         end
     }
 
-    fn entry(&mut self, at: usize, content: usize, field: OpenField) -> usize {
+    /// The value of a field that is unknown or was given before.
+    fn labelled_item(
+        &mut self,
+        at: Range<usize>,
+        task: TaskIndex,
+        own: &'t str,
+        value: &'t str,
+    ) -> Item<'t> {
+        let column = self.lines[at.start].column;
+        self.tree.tasks[task].field_indent = column;
+        let mut item = self.block(at, value, column + 2);
+        item.span.start = Span::of(self.text, own).start;
+        item
+    }
+
+    fn read_entry(&mut self, at: usize, content: &'t str, field: OpenField) -> usize {
         let line = self.lines[at];
-        let end = self.paragraph_end(at, line.column);
-        let own = trimmed(self.text, content, self.lines[end - 1].end());
-        if let Some(mut head) = self.misplaced_task(own.clone()) {
-            head.fault
-                .get_or_insert_with(|| task_line::unreadable(head.id));
-            self.push_task(head, own, Some(field.task), (line.column, 0));
+        let end = line
+            .literal_end
+            .unwrap_or_else(|| self.paragraph_end(at, line.column));
+        let own = self.source(content, end);
+        if line.literal_end.is_none()
+            && let Some(head) = misplaced_task(own)
+        {
+            let head = TaskHead {
+                is_broken: true,
+                ..head
+            };
+            self.add_task(head, own, (line.column, 0));
+        } else if field.kind.form().is_list_of_sentences() {
+            let end = self.item_end(at, true);
+            self.add_sentence(
+                field,
+                at..end,
+                content,
+                (line.column + 2, Some(line.column)),
+            );
             return end;
+        } else if line.literal_end.is_some() {
+            self.read_literal(at..end, content);
+        } else if let Some(item) = fields::read_entry(field.kind, self.text, own) {
+            self.add_entry(field, item, Some(line.column));
         }
-        let column = Some(line.column);
-        if !field.kind.form().is_list_of_sentences() {
-            if let Some(item) = fields::entry(field.kind, self.text, own) {
-                self.builder.entry(field.task, field.kind, item, column);
-            }
-            return end;
-        }
-        let end = self.item_end(at, content, true);
-        let text = self.block(at..end, content, line.column + 2);
-        self.sentence(
-            field,
-            text,
-            trimmed(self.text, content, self.lines[end - 1].end()),
-            column,
-        );
         end
     }
 
     /// Adds a block as one entry of a field.
-    fn sentence(
+    fn add_sentence(
         &mut self,
         field: OpenField,
-        text: Cow<'t, str>,
-        range: Range<usize>,
-        column: Option<usize>,
+        at: Range<usize>,
+        start: &'t str,
+        (columns, indent): (usize, Option<usize>),
     ) {
-        let text = match is_one_paragraph(&text) {
-            true => joined_lines(text),
-            false => text,
-        };
-        let item = Item {
-            text,
-            span: Span::new(range.start, range.end),
-            note: None,
-        };
-        if !item.text.is_empty() {
-            self.builder.entry(field.task, field.kind, item, column);
+        let is_paragraph = self.lines[at.start + 1..at.end].iter().all(Line::is_plain);
+        let mut item = self.block(at, start, columns);
+        if is_paragraph {
+            item.text = joined_lines(item.text);
+        }
+        if !item.text.is_empty() && !fields::is_none(&item.text) {
+            self.add_entry(field, item, indent);
         }
     }
 
-    /// Reads a code fence or a comment.
-    fn verbatim(&mut self, at: usize, end: usize) {
-        let line = self.lines[at];
-        let range = line.begin()..self.lines[end - 1].end();
-        let is_code = !line.text.starts_with("<!--");
-        match self.field.filter(|_| is_code) {
+    /// Adds an entry, from an item at column `indent` or from text, to a field that is open.
+    fn add_entry(&mut self, field: OpenField, item: Item<'t>, indent: Option<usize>) {
+        let slot = self.tree.tasks[field.task].fields.slot(field.kind);
+        let list = slot.get_or_insert_default();
+        list.span.end = list.span.end.max(item.span.end);
+        if list.items.is_empty() {
+            list.entry_indent = indent;
+        } else if !field.kind.form().is_list() {
+            let fault = SyntaxFault {
+                detail: format!("`{}` takes one value and has more", field.kind.label()),
+                hint: "keep one of them".to_owned(),
+            };
+            self.tree.add_fault(item.span, Some(field.task), fault);
+            return;
+        }
+        list.items.push(item);
+    }
+
+    /// Reads a code fence or a comment, which begins with `start`.
+    fn read_literal(&mut self, at: Range<usize>, start: &'t str) {
+        let column = self.lines[at.start].column;
+        match self.field.filter(|_| !start.starts_with("<!--")) {
             Some(field) if field.kind.form().is_list_of_sentences() => {
-                let text = self.block(at..end, line.begin(), line.column);
-                self.sentence(field, text, range, None);
+                self.add_sentence(field, at, start, (column, None));
             }
             Some(field) => {
-                for line in &self.lines[at + 1..end - 1] {
-                    if let Some(item) =
-                        fields::entry(field.kind, self.text, line.begin()..line.end())
-                    {
-                        self.builder.entry(field.task, field.kind, item, None);
+                for line in at.start + 1..at.end - 1 {
+                    let text = self.lines[line].text;
+                    if let Some(item) = fields::read_entry(field.kind, self.text, text) {
+                        self.add_entry(field, item, None);
                     }
+                }
+                if let Some(list) = self.tree.tasks[field.task].fields.slot(field.kind) {
+                    list.span.end = Span::of(self.text, self.lines[at.end - 1].text).end;
                 }
             }
             None => {
-                let text = self.block(at..end, line.begin(), line.column);
-                self.note(self.task_at(line.column), text, range);
+                let note = self.block(at, start, column);
+                self.tree.add_note(self.task_at(column), note);
             }
         }
     }
 
     /// Reads text: in a field like the text on the line of its label.
-    fn paragraph(&mut self, at: usize) -> usize {
+    fn read_paragraph(&mut self, at: usize) -> usize {
         let line = self.lines[at];
         if let Some(field) = self.field {
             let end = self.paragraph_end(at, field.column);
-            let range = line.begin()..self.lines[end - 1].end();
-            for item in fields::line_entries(field.kind, self.text, range) {
-                self.builder.entry(field.task, field.kind, item, None);
+            let own = self.source(line.text, end);
+            for item in fields::line_entries(field.kind, self.text, own) {
+                self.add_entry(field, item, None);
             }
             return end;
         }
         let task = self.task_at(line.column);
         let goes_on = |line: &&Line<'_>| line.is_text() && self.task_at(line.column) == task;
         let end = at + 1 + self.lines[at + 1..].iter().take_while(goes_on).count();
-        let text = self.block(at..end, line.begin(), line.column);
-        self.note(task, text, line.begin()..self.lines[end - 1].end());
+        let note = self.block(at..end, line.text, line.column);
+        self.tree.add_note(task, note);
         end
     }
 
-    /// Adds a line that only looks like a task to the tree, so that what depends on it isn't reported too.
-    fn broken_task(&mut self, at: usize, own: usize) -> usize {
-        let line = self.lines[at];
-        let own = own..line.end();
-        let mut head = read_head(self.text, own.clone(), HeadPlace::List).unwrap_or_default();
-        head.flaw = None;
-        head.fault = Some(task_line::unreadable(head.id));
-        self.leave_items(line.column, 2);
-        let parent = self.open.last().map(|open| open.task);
-        self.push_task(head, own, parent, (line.column, 0));
-        at + 1
-    }
-
-    /// Keeps a field that is unknown or was given before.
-    fn labelled(
-        &mut self,
-        at: Range<usize>,
-        task: TaskIndex,
-        label: Range<usize>,
-        value: usize,
-        again: bool,
-    ) {
-        let column = self.lines[at.start].column;
-        self.builder.field_at(task, column);
-        let text = self.block(at.clone(), value, column + 2);
-        let span = Span::new(label.start, self.lines[at.end - 1].end().max(label.end));
-        let item = Item {
-            text,
-            span,
-            note: None,
-        };
-        self.builder.labelled(task, &self.text[label], item, again);
-    }
-
     /// The text of the lines `at` from `start` on, without `columns` columns of indentation.
-    fn block(&self, at: Range<usize>, start: usize, columns: usize) -> Cow<'t, str> {
-        let first = self.lines[at.start];
+    fn block(&self, at: Range<usize>, start: &'t str, columns: usize) -> Item<'t> {
         const BLANKS: [char; 3] = [' ', '\t', '\n'];
-        let own = self.text[start..first.end().max(start)].trim_matches(BLANKS);
-        if at.len() == 1 {
-            return own.into();
-        }
+        let source = self.source(start, at.end);
+        let first = start
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .trim_matches(BLANKS);
         let rest = self.lines[at.start + 1..at.end].iter();
         let rest: Vec<String> = rest.map(|line| dedented(line.raw, columns)).collect();
-        let text = format!("{own}\n{}", rest.join("\n"));
-        text.trim_matches(BLANKS).to_owned().into()
+        let text = match rest.is_empty() {
+            true => first.into(),
+            false => {
+                let text = format!("{first}\n{}", rest.join("\n"));
+                text.trim_matches(BLANKS).to_owned().into()
+            }
+        };
+        Item {
+            text,
+            ..Item::of(self.text, source)
+        }
     }
+}
 
-    fn note(&mut self, task: Option<TaskIndex>, text: Cow<'t, str>, range: Range<usize>) {
-        let span = Span::new(range.start, range.end);
-        self.builder.note(
-            task,
-            Item {
-                text,
-                span,
-                note: None,
-            },
-        );
-    }
+/// The task that an item of a field claims to be.
+fn misplaced_task(own: &str) -> Option<TaskHead<'_>> {
+    let is_named = opens_id(within_marks(own));
+    let head = is_named.then(|| read_head(own, HeadPlace::List))??;
+    head.complexity.is_some().then_some(head)
 }
 
 /// True for the line above a list of tasks that merely announces them.
 fn is_frame(title: &str) -> bool {
-    let title = title.trim_matches(['*', '_', ':', ' ']);
+    let title = title.trim_matches(['*', '_', '`', ':', ' ']);
     ["Tasks", "Subtasks"]
         .iter()
         .any(|frame| frame.eq_ignore_ascii_case(title))

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::parse;
 use crate::plan::FieldKind;
 use crate::plan::meaning::leaf_text;
-use crate::plan::task::{Field, Item};
+use crate::plan::task::{Field, Item, TaskFields};
 
 fn entries(out: &mut String, name: &str, list: Option<&Field>) {
     if let Some(list) = list {
@@ -27,6 +27,16 @@ fn labelled(out: &mut String, name: &str, list: &[(&str, Item<'_>)]) {
     }
 }
 
+/// One of several words, and the text that says it if that is more than the word.
+fn word(out: &mut String, name: &str, fields: &TaskFields, kind: FieldKind) {
+    if let (Some(word), Some(item)) = (fields.text(kind), fields.value(kind)) {
+        write!(out, " {name}={word}").unwrap();
+        if item.text != word {
+            write!(out, "<{}>", item.text).unwrap();
+        }
+    }
+}
+
 /// One line a task, indented by depth, then the findings as `! offset: detail`.
 fn outline(text: &str) -> String {
     let (plan, diagnostics) = parse(text);
@@ -45,7 +55,7 @@ fn outline(text: &str) -> String {
             task.description
         )
         .unwrap();
-        match (task.complexity, &task.complexity_source) {
+        match (task.complexity, task.fields.value(FieldKind::Complexity)) {
             (Some(number), _) => write!(out, " ({number})").unwrap(),
             (None, Some(source)) => write!(out, " ({})", source.text).unwrap(),
             (None, None) => {}
@@ -55,12 +65,7 @@ fn outline(text: &str) -> String {
         entries(&mut out, "D", fields.get(FieldKind::Dependencies));
         entries(&mut out, "after", fields.get(FieldKind::After));
         entries(&mut out, "F", fields.get(FieldKind::Files));
-        if let Some(tests) = fields.get(FieldKind::TestsRequired) {
-            write!(out, " T={}", task.tests_required()).unwrap();
-            if let Some(written) = &tests.written {
-                write!(out, "<{written}>").unwrap();
-            }
-        }
+        word(&mut out, "T", fields, FieldKind::TestsRequired);
         entries(&mut out, "H", fields.get(FieldKind::Hints));
         entries(&mut out, "R", fields.get(FieldKind::References));
         entries(&mut out, "G", fields.get(FieldKind::Guardrails));
@@ -76,16 +81,14 @@ fn outline(text: &str) -> String {
                 write!(out, " {name}={value:?}").unwrap();
             }
         }
-        if let Some(risk) = fields.get(FieldKind::Risk) {
-            write!(out, " risk={}", risk.items[0].text).unwrap();
-            if let Some(written) = &risk.written {
-                write!(out, "<{written}>").unwrap();
-            }
-        }
+        word(&mut out, "risk", fields, FieldKind::Risk);
         labelled(&mut out, "unknown", &fields.unknown);
         labelled(&mut out, "again", &fields.duplicates);
-        for (kind, item) in &fields.unreadable {
-            write!(out, " unreadable:{}={:?}", kind.label(), item.text).unwrap();
+        for kind in [FieldKind::TestsRequired, FieldKind::Risk] {
+            if let (Some(field), None) = (fields.get(kind), fields.text(kind)) {
+                let text = field.items.first().map_or("", |item| &item.text);
+                write!(out, " unreadable:{}={text:?}", kind.label()).unwrap();
+            }
         }
         for note in &task.notes {
             write!(out, " note={:?}", note.text).unwrap();
@@ -166,7 +169,7 @@ fn the_list_dialect() {
         r#"
     root "Add user authentication" (9)
       1 "Token handling" (6)
-        1.1 "JWT helper" (3) A=["Signs a token with a configurable expiry", "Rejects an expired, a malformed and a wrongly signed token"] D=[] F=["src/jwt.rs"] T=true H=["Follow the structure of src/crypto.rs", "Return the crate's Error type"] R=["src/crypto.rs:15 - structure to follow"] G=["Do NOT modify files outside: src/jwt.rs", "Do NOT add new dependencies"] C=["cargo test jwt"]
+        1.1 "JWT helper" (3) A=["Signs a token with a configurable expiry", "Rejects an expired, a malformed and a wrongly signed token"] D=[] F=["src/jwt.rs"] T=yes H=["Follow the structure of src/crypto.rs", "Return the crate's Error type"] R=["src/crypto.rs:15 - structure to follow"] G=["Do NOT modify files outside: src/jwt.rs", "Do NOT add new dependencies"] C=["cargo test jwt"]
 "#,
     );
 }
@@ -322,19 +325,19 @@ fn fields_absent_empty_and_given() {
         "- [ID: 1] A\n  - Acceptance: none\n  - Dependencies:\n  - Files: None.\n  - Hints:\n    - none\n",
         "1 \"A\" A=[] D=[] F=[] H=[]",
     );
-    check("- [ID: 1] A\n  - Tests Required: No\n", "1 \"A\" T=false");
-    check("- [ID: 1] A\n  - Tests Required: none\n", "1 \"A\" T=false");
+    check("- [ID: 1] A\n  - Tests Required: No\n", "1 \"A\" T=no");
+    check("- [ID: 1] A\n  - Tests Required: none\n", "1 \"A\" T=no");
     check(
         "- [ID: 1] A\n  - Tests Required: yes (unit)\n",
-        "1 \"A\" T=true<yes (unit)>",
+        "1 \"A\" T=yes<yes (unit)>",
     );
     check(
         "- [ID: 1] A\n  - Tests Required: **Yes**.\n",
-        "1 \"A\" T=true",
+        "1 \"A\" T=yes",
     );
     check(
         "- [ID: 1] A\n  - Tests Required:\n    - yes\n",
-        "1 \"A\" T=true",
+        "1 \"A\" T=yes",
     );
     check(
         "- [ID: 1] A\n  - Tests Required: maybe\n",
@@ -771,7 +774,7 @@ fn carriage_returns_lose_no_field() {
     let found = outline(text);
     assert_eq!(
         found,
-        "1 \"A\" (3) A=[\"a\", \"b\"] F=[\"c\"] T=true H=[\"d\"]\n"
+        "1 \"A\" (3) A=[\"a\", \"b\"] F=[\"c\"] T=yes H=[\"d\"]\n"
     );
 }
 
@@ -795,7 +798,7 @@ fn nested_dependencies_are_not_dropped() {
 fn a_hint_that_looks_like_a_field_overwrites_nothing() {
     check(
         "- [ID: 1] A\n  - Files: a\n  - Hints:\n    - Files: b\n    - Tests Required: no\n  - Tests Required: yes\n",
-        "1 \"A\" F=[\"a\"] T=true H=[\"Files: b\", \"Tests Required: no\"]",
+        "1 \"A\" F=[\"a\"] T=yes H=[\"Files: b\", \"Tests Required: no\"]",
     );
 }
 
@@ -883,7 +886,7 @@ fn every_form_of_every_field_says_the_same() {
         }
     }
     let scalars = [
-        ("Tests Required", "Yes", "T=true"),
+        ("Tests Required", "Yes", "T=yes"),
         ("Risk", "HIGH", "risk=high"),
         ("Group", "g 1", "group=\"g 1\""),
         ("Verify", "`make a`", "verify=\"make a\""),

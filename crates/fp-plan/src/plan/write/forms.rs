@@ -33,8 +33,11 @@ fn field_reads(fields: &str, expected: impl FnOnce(&Task) -> bool) -> bool {
 pub(super) fn head(task: &Task) -> String {
     let title = &*task.description;
     let line = format!("- [ID: {}] {title}", task.id).trim_end().to_owned();
-    let source = task.complexity_source.as_ref();
-    let Some(complexity) = source.map(|item| &*item.text) else {
+    let complexity_of = |task: &Task| {
+        let value = task.fields.value(FieldKind::Complexity);
+        value.map(|item| item.text.to_string())
+    };
+    let Some(complexity) = complexity_of(task) else {
         return line;
     };
     let forms = vec![
@@ -43,46 +46,36 @@ pub(super) fn head(task: &Task) -> String {
     ];
     choose(forms, |form| {
         reads_as(form, |read| {
-            let source = read.complexity_source.as_ref();
-            read.description == title && source.is_some_and(|item| item.text == complexity)
+            read.description == title && complexity_of(read).as_ref() == Some(&complexity)
         })
     })
 }
 
-/// Writes a field of the language; `None` if it is absent.
+/// Writes a field of the language; `None` if it is absent, or in the task's line.
 pub(super) fn field(kind: FieldKind, task: &Task) -> Option<String> {
-    let fields = &task.fields;
     let label = kind.label();
-    let given = fields.get(kind);
-    if let Some(field) = given.filter(|_| kind.form().is_list()) {
+    let field = task.fields.get(kind)?;
+    if kind.form().is_list() {
         return Some(list(kind, &field.items));
     }
-    if kind.form() == FieldForm::Prose {
-        let text = fields.text(kind)?;
-        let reads_back =
-            |form: &str| field_reads(form, |task| task.fields.text(kind) == Some(text));
-        return Some(choose(labelled_forms(label, text), reads_back));
+    let Some(item) = field.items.first() else {
+        // Without a value, a field that takes `none` for one stays empty.
+        let none = fields::read_entry(kind, "none", "none").map_or(" none", |_| "");
+        return Some(format!("- {label}:{none}"));
+    };
+    let text = &*item.text;
+    match kind.form() {
+        FieldForm::Number => None,
+        FieldForm::Prose => Some(choose(labelled_forms(label, text), |form| {
+            field_reads(form, |task| task.fields.text(kind) == Some(text))
+        })),
+        _ => {
+            let value = choose(vec![text.to_owned(), code_span(text)], |form| {
+                fields::read_entry(kind, form, form).is_some_and(|item| item.text == text)
+            });
+            Some(format!("- {label}: {value}"))
+        }
     }
-    let unreadable = fields.unreadable.iter().filter(|(of, _)| *of == kind);
-    let written = given.and_then(|field| field.written.as_deref().or(fields.text(kind)));
-    let values = unreadable.map(|(_, item)| &*item.text).chain(written);
-    let forms = values.map(|value| {
-        choose(vec![value.to_owned(), code_span(value)], |form| {
-            fields::entry(kind, form, 0..form.len()).is_some_and(|item| item.text == value)
-        })
-    });
-    let forms: Vec<String> = forms.collect();
-    if let [first, rest @ ..] = &forms[..] {
-        let line = format!("- {label}: {first}").trim_end().to_owned();
-        return Some(line + &below(rest));
-    }
-    // A field given as `none` turns its repetitions into duplicates.
-    let absent = kind != FieldKind::Complexity || task.complexity_source.is_none();
-    let again = fields
-        .duplicates
-        .iter()
-        .any(|(label, _)| FieldKind::from_label(label) == Some(kind));
-    (absent && again).then(|| format!("- {label}: none"))
 }
 
 fn list(kind: FieldKind, items: &[Item]) -> String {
@@ -100,7 +93,7 @@ fn list(kind: FieldKind, items: &[Item]) -> String {
     let nested = format!("- {label}:{}", below(&entries));
     let inline = format!("- {label}: {}", indented(&one_line, 2));
     if !kind.form().is_list_of_sentences() {
-        let read = fields::line_entries(kind, &one_line, 0..one_line.len());
+        let read = fields::line_entries(kind, &one_line, &one_line);
         return if same_items(&read, items) {
             inline
         } else {
@@ -127,7 +120,7 @@ fn entry(kind: FieldKind, item: &Item) -> String {
         forms = forms.iter().flat_map(noted).collect();
     }
     choose(forms, |form| {
-        let read = fields::entry(kind, form, 0..form.len());
+        let read = fields::read_entry(kind, form, form);
         read.is_some_and(|read| read.text == item.text && read.note == item.note)
     })
 }
