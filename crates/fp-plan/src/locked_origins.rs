@@ -4,9 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use toml_edit::{DocumentMut, Item};
 
-use crate::package_files::values_in;
+use crate::package_files::{toml_value, values_in};
 
 /// Addresses and checksums by package, as `serde 1.0.0`.
 pub type LockedOrigins = BTreeMap<String, BTreeSet<String>>;
@@ -35,21 +34,33 @@ const FIELDS: [&str; 17] = [
 /// The origins in the lock file `name`, in lower case; `None` if the text isn't such a file. Empty for a kind that has
 /// none.
 pub fn locked_origins(name: &str, text: &str) -> Option<LockedOrigins> {
+    let mut found = LockedOrigins::new();
     match name {
-        "cargo.lock" | "poetry.lock" | "uv.lock" | "pdm.lock" => toml(text),
+        "cargo.lock" | "poetry.lock" | "uv.lock" | "pdm.lock" => {
+            add_versions("", &toml_value(text)?, &mut found);
+        }
         "package-lock.json"
         | "npm-shrinkwrap.json"
         | "composer.lock"
         | "pipfile.lock"
         | "packages.lock.json"
-        | "package.resolved" => json(text),
-        "yarn.lock" => Some(blocks(text, 0)),
-        "pnpm-lock.yaml" => Some(blocks(text, 2)),
-        "bun.lock" => Some(bun(text)),
-        "go.sum" => Some(go(text)),
-        "gemfile.lock" => Some(ruby(text)),
-        _ => Some(LockedOrigins::new()),
+        | "package.resolved" => {
+            add_versions("", &serde_json::from_str(text).ok()?, &mut found);
+        }
+        "yarn.lock" => add_blocks(text, 0, &mut found),
+        "pnpm-lock.yaml" => add_blocks(text, 2, &mut found),
+        "bun.lock" => add_bun(text, &mut found),
+        "go.sum" => add_sums(text, &mut found),
+        "gemfile.lock" => add_gems(text, &mut found),
+        "gradle.lockfile" | "buildscript-gradle.lockfile" => add_artifacts(text, &mut found),
+        _ => {}
     }
+    Some(found)
+}
+
+/// The name of a package of [`LockedOrigins`].
+pub fn package_name(package: &str) -> &str {
+    package.rsplit_once(' ').map_or(package, |(name, _)| name)
 }
 
 /// The host of an address.
@@ -59,69 +70,35 @@ pub fn host_of(origin: &str) -> Option<&str> {
     Some(host.rsplit_once('@').map_or(host, |(_, host)| host))
 }
 
-fn toml(text: &str) -> Option<LockedOrigins> {
-    let document: DocumentMut = text.parse().ok()?;
-    let mut found = LockedOrigins::new();
-    let packages = document.get("package").and_then(Item::as_array_of_tables);
-    for package in packages.into_iter().flatten() {
-        let word = |key: &str| package.get(key).and_then(Item::as_str).unwrap_or_default();
-        let origins = found
-            .entry(format!("{} {}", word("name"), word("version")))
-            .or_default();
-        let values = FIELDS.iter().filter_map(|field| package.get(field));
-        origins.extend(values.flat_map(values_in));
-    }
-    Some(found)
-}
-
-fn json(text: &str) -> Option<LockedOrigins> {
-    let mut found = LockedOrigins::new();
-    gather("", &serde_json::from_str(text).ok()?, &mut found);
-    Some(found)
-}
-
 /// Adds the packages in `value`, which is at `key`: whatever has a version.
-fn gather(key: &str, value: &Value, found: &mut LockedOrigins) {
+fn add_versions(key: &str, value: &Value, found: &mut LockedOrigins) {
     if let Value::Array(items) = value {
-        items.iter().for_each(|item| gather(key, item, found));
+        items.iter().for_each(|item| add_versions(key, item, found));
     }
     let Some(object) = value.as_object() else {
         return;
     };
     let word = |key: &str| object.get(key).and_then(Value::as_str);
-    let state = || object.get("state")?.get("version")?.as_str();
-    if let Some(version) = word("version").or_else(state).or(word("resolved")) {
-        let key = key
-            .rsplit_once("node_modules/")
-            .map_or(key, |(_, name)| name);
+    let state = |key: &str| object.get("state")?.get(key)?.as_str();
+    let version = word("version").or(state("version")).or(state("revision"));
+    let version = version.or(word("resolved")).or(word("ref"));
+    // In TOML, `package` is the list of them.
+    if let Some(version) = version.or((key == "package").then_some("")) {
+        let key = key.rsplit("node_modules/").next().unwrap_or(key);
         let name = word("name").or(word("identity")).unwrap_or(key);
-        let origins = found.entry(format!("{name} {version}")).or_default();
-        for field in FIELDS {
-            object
-                .get(field)
-                .iter()
-                .for_each(|value| words_in(value, origins));
-        }
+        let origins = FIELDS.iter().filter_map(|field| object.get(*field));
+        let known = found.entry(format!("{name} {version}")).or_default();
+        known.extend(origins.flat_map(values_in));
     }
-    object
+    let others = object
         .iter()
-        .for_each(|(key, value)| gather(key, value, found));
-}
-
-/// Adds every text in `value`.
-fn words_in(value: &Value, words: &mut BTreeSet<String>) {
-    match value {
-        Value::String(text) => drop(words.insert(text.clone())),
-        Value::Array(items) => items.iter().for_each(|item| words_in(item, words)),
-        Value::Object(fields) => fields.values().for_each(|field| words_in(field, words)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
+        .filter(|(key, _)| !FIELDS.contains(&key.as_str()));
+    others.for_each(|(key, value)| add_versions(key, value, found));
 }
 
 /// The packages of a file whose blocks begin with a line of this `indent`, as `name@version:` or, with the version inside,
 /// `name@range, name@range:`.
-fn blocks(text: &str, indent: usize) -> LockedOrigins {
-    let mut found = LockedOrigins::new();
+fn add_blocks(text: &str, indent: usize, found: &mut LockedOrigins) {
     let (mut head, mut version, mut origins) = (String::new(), None, BTreeSet::new());
     for line in text.lines().chain([" end:"]) {
         let code = line.trim();
@@ -147,12 +124,10 @@ fn blocks(text: &str, indent: usize) -> LockedOrigins {
             }
         }
     }
-    found
 }
 
 /// `"a": ["a@1.0.0", "registry or address", {…}, "sha512-…"],`
-fn bun(text: &str) -> LockedOrigins {
-    let mut found = LockedOrigins::new();
+fn add_bun(text: &str, found: &mut LockedOrigins) {
     for line in text.lines() {
         let Some((_, package)) = line.split_once(": [\"") else {
             continue;
@@ -170,24 +145,20 @@ fn bun(text: &str) -> LockedOrigins {
             .or_default();
         known.extend(origins.map(str::to_owned));
     }
-    found
 }
 
 /// `module v1.0.0 h1:…=`
-fn go(text: &str) -> LockedOrigins {
-    let mut found = LockedOrigins::new();
+fn add_sums(text: &str, found: &mut LockedOrigins) {
     for line in text.lines() {
         if let Some((package, sum)) = line.rsplit_once(' ') {
             let known = found.entry(package.to_owned()).or_default();
             known.insert(sum.to_owned());
         }
     }
-    found
 }
 
 /// Sections with `remote:`, `revision:` and `    name (version)`, and one of checksums.
-fn ruby(text: &str) -> LockedOrigins {
-    let mut found = LockedOrigins::new();
+fn add_gems(text: &str, found: &mut LockedOrigins) {
     let mut remotes = BTreeSet::new();
     for line in text.lines() {
         let code = line.trim();
@@ -207,7 +178,18 @@ fn ruby(text: &str) -> LockedOrigins {
             known.extend((!sum.is_empty()).then(|| sum.trim().to_owned()));
         }
     }
-    found
+}
+
+/// `group:name:1.0.0=…`, without any origin.
+fn add_artifacts(text: &str, found: &mut LockedOrigins) {
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        if let [group, name, version] = line.splitn(3, ':').collect::<Vec<_>>()[..] {
+            let version = version.split('=').next().unwrap_or(version);
+            found
+                .entry(format!("{group}:{name} {version}"))
+                .or_default();
+        }
+    }
 }
 
 #[cfg(test)]
@@ -318,10 +300,7 @@ mod tests {
             "a 1.0",
             &["https://r/", "sha256=x"],
         );
-        assert_eq!(
-            locked_origins("gradle.lockfile", "a:b:1=x"),
-            Some(LockedOrigins::new())
-        );
+        check("gradle.lockfile", "a:b:1=x", "a:b 1", &[]);
         assert_eq!(locked_origins("package-lock.json", "{"), None);
     }
 

@@ -5,68 +5,68 @@ use std::collections::BTreeSet;
 
 use regex::Regex;
 use serde_json::Value;
-use toml_edit::{DocumentMut, Item, TableLike};
+use toml_edit::{DocumentMut, Item};
 
 use crate::language::Language;
+use crate::locked_origins::{locked_origins, package_name};
 use crate::repo_path::RepoPath;
 
 use Language::{CSharp, Go, JavaScript, Jvm, Php, Python, Ruby, Rust, Swift};
+use PackageReader::{Locked, Parsed, Patterns};
 
 pub type PackageNames = BTreeSet<String>;
 
-/// Reads the names in a text; `None` if the text isn't such a file.
-pub type ReadPackages = fn(&str) -> Option<PackageNames>;
+/// A way to find the names of packages in a file.
+#[derive(Debug, Clone, Copy)]
+pub enum PackageReader {
+    /// The groups of patterns; of a pattern with two groups both, as `group:name`.
+    Patterns(&'static [&'static str]),
+    Parsed(fn(&str) -> Option<PackageNames>),
+    /// The packages of the lock file with this name.
+    Locked(&'static str),
+}
+
+impl PackageReader {
+    /// The names in a text; `None` if the text isn't such a file.
+    pub fn names_in(self, text: &str) -> Option<PackageNames> {
+        match self {
+            Patterns(patterns) => Some(found_by(text, patterns)),
+            Parsed(read) => read(text),
+            Locked(name) => {
+                let packages = locked_origins(&name.to_lowercase(), text)?.into_keys();
+                Some(
+                    packages
+                        .map(|package| package_name(&package).to_owned())
+                        .collect(),
+                )
+            }
+        }
+    }
+}
 
 /// Every kind of lock file, by file name.
-const LOCKS: [(&str, Language, ReadPackages); 17] = [
-    ("Cargo.lock", Rust, toml_packages),
-    ("poetry.lock", Python, toml_packages),
-    ("uv.lock", Python, toml_packages),
-    ("pdm.lock", Python, toml_packages),
-    ("Pipfile.lock", Python, |text| {
-        json_keys(text, &["default", "develop"])
-    }),
-    ("package-lock.json", JavaScript, |text| {
-        json_keys(text, &["packages", "dependencies"])
-    }),
-    ("npm-shrinkwrap.json", JavaScript, |text| {
-        json_keys(text, &["packages", "dependencies"])
-    }),
-    ("yarn.lock", JavaScript, |text| {
-        found(text, &[r##"(?m)^"?(@?[^@\s"#][^@\s"]*)@[^\n]*:\s*$"##])
-    }),
-    ("pnpm-lock.yaml", JavaScript, |text| {
-        found(
-            text,
-            &[r"(?m)^  '?/?(@?[^@\s':/(]+(?:/[^@\s':/(]+)?)[@/]\d[^\n]*:\s*$"],
-        )
-    }),
-    ("bun.lock", JavaScript, |text| {
-        found(text, &[r#"(?m)^\s+"([^"]+)":\s*\["#])
-    }),
-    ("go.sum", Go, |text| found(text, &[r"(?m)^(\S+) v"])),
-    ("Gemfile.lock", Ruby, |text| {
-        found(text, &[r"(?m)^    ([\w.-]+) \("])
-    }),
-    ("composer.lock", Php, |text| {
-        found(text, &[r#"(?m)^\s*"name":\s*"([^"/]+/[^"]+)""#])
-    }),
-    ("packages.lock.json", CSharp, |text| {
-        found(text, &[r#"(?m)^\s+"([\w.-]+)":\s*\{\s*\r?\n\s*"type""#])
-    }),
-    ("gradle.lockfile", Jvm, |text| {
-        found(text, &[r"(?m)^([\w.-]+:[\w.-]+):"])
-    }),
-    ("buildscript-gradle.lockfile", Jvm, |text| {
-        found(text, &[r"(?m)^([\w.-]+:[\w.-]+):"])
-    }),
-    ("Package.resolved", Swift, |text| {
-        found(text, &[r#""identity"\s*:\s*"([^"]+)""#])
-    }),
+const LOCKS: [(&str, Language); 17] = [
+    ("Cargo.lock", Rust),
+    ("poetry.lock", Python),
+    ("uv.lock", Python),
+    ("pdm.lock", Python),
+    ("Pipfile.lock", Python),
+    ("package-lock.json", JavaScript),
+    ("npm-shrinkwrap.json", JavaScript),
+    ("yarn.lock", JavaScript),
+    ("pnpm-lock.yaml", JavaScript),
+    ("bun.lock", JavaScript),
+    ("go.sum", Go),
+    ("Gemfile.lock", Ruby),
+    ("composer.lock", Php),
+    ("packages.lock.json", CSharp),
+    ("gradle.lockfile", Jvm),
+    ("buildscript-gradle.lockfile", Jvm),
+    ("Package.resolved", Swift),
 ];
 
 pub fn lock_names() -> impl Iterator<Item = &'static str> {
-    LOCKS.iter().map(|(name, ..)| *name)
+    LOCKS.iter().map(|(name, _)| *name)
 }
 
 /// True if a file is a manifest or a lock file.
@@ -98,147 +98,165 @@ pub fn is_lock_of(path: &str, listed: &str) -> bool {
 }
 
 /// The kind of lock file at `path`, in any case.
-pub fn lock_kind(path: &str) -> Option<(Language, ReadPackages)> {
-    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
-    LOCKS
-        .iter()
-        .find(|(known, ..)| known.eq_ignore_ascii_case(name))
-        .map(|(_, kind, read)| (*kind, *read))
+pub fn lock_kind(path: &str) -> Option<(Language, PackageReader)> {
+    let name = path.rsplit('/').next()?;
+    let mut known = LOCKS.iter();
+    let (name, kind) = known.find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+    Some((*kind, Locked(name)))
 }
 
 /// The kind of manifest at `path`, which must be in lower case.
-pub fn manifest_kind(path: &str) -> Option<(Language, ReadPackages)> {
+pub fn manifest_kind(path: &str) -> Option<(Language, PackageReader)> {
+    const RUBY: PackageReader = Patterns(&[
+        r#"(?m)^\s*gem[\s(]+["']([^"']+)["']"#,
+        r#"\.add_(?:runtime_|development_)?dependency[\s(]+["']([^"']+)["']"#,
+    ]);
+    const SWIFT: PackageReader = Patterns(&[r#"\.package\s*\([^)]*?(?:url|id)\s*:\s*"([^"]+)""#]);
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let in_folder = |wanted: &str| folder == wanted || folder.ends_with(&format!("/{wanted}"));
     Some(match name {
-        "cargo.toml" => (Rust, cargo),
-        "package.json" => (JavaScript, npm),
-        "pyproject.toml" | "pipfile" => (Python, python),
-        "go.mod" => (Go, go),
-        "gemfile" => (Ruby, ruby),
-        "pom.xml" => (Jvm, maven),
-        "libs.versions.toml" => (Jvm, catalog),
-        "composer.json" => (Php, composer),
-        "packages.config" | "directory.packages.props" => (CSharp, dot_net),
-        "package.swift" => (Swift, swift),
-        _ if name.starts_with("requirements") && name.ends_with(".txt") => (Python, requirements),
-        _ if name.ends_with(".txt") && in_folder("requirements") => (Python, requirements),
-        _ if name.ends_with(".gemspec") => (Ruby, ruby),
-        _ if name.ends_with(".gradle") || name.ends_with(".gradle.kts") => (Jvm, gradle),
-        _ if name.ends_with(".csproj") || name.ends_with(".fsproj") => (CSharp, dot_net),
+        "cargo.toml" => (Rust, Parsed(cargo_names)),
+        "package.json" => (JavaScript, Parsed(npm_names)),
+        "pyproject.toml" | "pipfile" => (Python, Parsed(python_names)),
+        "go.mod" => (Go, Parsed(go_names)),
+        "gemfile" => (Ruby, RUBY),
+        "pom.xml" => (Jvm, Parsed(maven_names)),
+        "libs.versions.toml" => (Jvm, Parsed(catalog_names)),
+        "composer.json" => (Php, Parsed(composer_names)),
+        "packages.config" | "directory.packages.props" => (CSharp, Parsed(nuget_names)),
+        "package.swift" => (Swift, SWIFT),
+        _ if name.starts_with("requirements") && name.ends_with(".txt")
+            || name.ends_with(".txt") && in_folder("requirements") =>
+        {
+            (Python, Parsed(requirement_names))
+        }
+        _ if name.ends_with(".gemspec") => (Ruby, RUBY),
+        _ if name.ends_with(".gradle") || name.ends_with(".gradle.kts") => {
+            (Jvm, Parsed(gradle_names))
+        }
+        _ if name.ends_with(".csproj") || name.ends_with(".fsproj") => {
+            (CSharp, Parsed(nuget_names))
+        }
         _ => return None,
     })
 }
 
-/// The names that `patterns` find; of a pattern with two groups both, as `group:name`.
-fn found(text: &str, patterns: &[&str]) -> Option<PackageNames> {
+fn constant_regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is a constant")
+}
+
+fn found_by(text: &str, patterns: &[&str]) -> PackageNames {
     let mut names = PackageNames::new();
     for pattern in patterns {
-        let pattern = Regex::new(pattern).expect("the pattern is a constant");
-        for found in pattern.captures_iter(text) {
-            let groups: Vec<&str> = found
-                .iter()
-                .skip(1)
-                .flatten()
-                .map(|group| group.as_str())
-                .collect();
+        for found in constant_regex(pattern).captures_iter(text) {
+            let groups = found.iter().skip(1).flatten();
+            let groups: Vec<&str> = groups.map(|group| group.as_str()).collect();
             names.insert(groups.join(":"));
         }
     }
-    Some(names)
+    names
 }
 
-/// The items at `path` of a document, where `*` stands for every key.
-fn items_at<'t>(document: &'t DocumentMut, path: &str) -> Vec<&'t Item> {
-    path.split('.')
-        .fold(vec![document.as_item()], |items, part| {
-            let tables = items.into_iter().filter_map(Item::as_table_like);
-            let entries = tables
-                .flat_map(TableLike::iter)
-                .filter(|(key, _)| part == "*" || *key == part);
-            entries.map(|(_, item)| item).collect()
-        })
-}
-
-/// The entries of the tables at `paths`.
-fn entries_at<'t>(document: &'t DocumentMut, paths: &[&str]) -> Vec<(&'t str, &'t Item)> {
-    let items = paths.iter().flat_map(|path| items_at(document, path));
-    items
-        .filter_map(Item::as_table_like)
-        .flat_map(TableLike::iter)
-        .collect()
-}
-
-/// Every value in `item`, without keys.
-pub(crate) fn values_in(item: &Item) -> Vec<String> {
-    let of_value = |value: &toml_edit::Value| values_in(&Item::Value(value.clone()));
-    match item {
-        Item::None => Vec::new(),
-        Item::Value(toml_edit::Value::Array(items)) => items.iter().flat_map(of_value).collect(),
-        Item::Value(toml_edit::Value::String(text)) => vec![text.value().clone()],
-        Item::Value(toml_edit::Value::Integer(number)) => vec![number.value().to_string()],
-        Item::Value(toml_edit::Value::Float(number)) => vec![number.value().to_string()],
-        Item::Value(toml_edit::Value::Boolean(truth)) => vec![truth.value().to_string()],
-        Item::Value(toml_edit::Value::Datetime(time)) => vec![time.value().to_string()],
-        Item::ArrayOfTables(tables) => {
-            let items = tables.iter().flat_map(|table| table.iter());
-            items.flat_map(|(_, item)| values_in(item)).collect()
+/// A TOML text as JSON; times become texts.
+pub(crate) fn toml_value(text: &str) -> Option<Value> {
+    fn json_of(item: &Item) -> Value {
+        if let Some(table) = item.as_table_like() {
+            let entries = table.iter();
+            return entries.map(|(key, item)| (key, json_of(item))).collect();
         }
-        Item::Value(toml_edit::Value::InlineTable(_)) | Item::Table(_) => {
-            let items = item.as_table_like().into_iter().flat_map(TableLike::iter);
-            items.flat_map(|(_, item)| values_in(item)).collect()
+        if let Some(tables) = item.as_array_of_tables() {
+            let tables = tables.iter().cloned();
+            return tables.map(|table| json_of(&Item::Table(table))).collect();
         }
+        match item.as_value() {
+            Some(toml_edit::Value::Array(items)) => {
+                let items = items.iter().cloned();
+                items.map(|item| json_of(&Item::Value(item))).collect()
+            }
+            Some(toml_edit::Value::String(text)) => text.value().as_str().into(),
+            Some(toml_edit::Value::Integer(number)) => (*number.value()).into(),
+            Some(toml_edit::Value::Float(number)) => (*number.value()).into(),
+            Some(toml_edit::Value::Boolean(truth)) => (*truth.value()).into(),
+            Some(toml_edit::Value::Datetime(time)) => time.value().to_string().into(),
+            Some(toml_edit::Value::InlineTable(_)) | None => Value::Null,
+        }
+    }
+    let document: DocumentMut = text.parse().ok()?;
+    Some(json_of(document.as_item()))
+}
+
+/// The values at `path`, such as `target.*.dependencies`, where `*` stands for every key.
+fn values_at<'v>(value: &'v Value, path: &str) -> Vec<&'v Value> {
+    path.split('.').fold(vec![value], |values, part| {
+        let objects = values.into_iter().filter_map(Value::as_object);
+        let entries = objects
+            .flatten()
+            .filter(|(key, _)| part == "*" || *key == part);
+        entries.map(|(_, value)| value).collect()
+    })
+}
+
+/// The entries of the objects at `paths`.
+fn entries_at<'v>(value: &'v Value, paths: &[&str]) -> Vec<(&'v str, &'v Value)> {
+    let values = paths.iter().flat_map(|path| values_at(value, path));
+    let entries = values.filter_map(Value::as_object).flatten();
+    entries.map(|(key, value)| (key.as_str(), value)).collect()
+}
+
+/// Every text, number and truth in `value`, without keys.
+pub(crate) fn values_in(value: &Value) -> Vec<String> {
+    match value {
+        Value::Null => Vec::new(),
+        Value::String(text) => vec![text.clone()],
+        Value::Bool(_) | Value::Number(_) => vec![value.to_string()],
+        Value::Array(items) => items.iter().flat_map(values_in).collect(),
+        Value::Object(fields) => fields.values().flat_map(values_in).collect(),
     }
 }
 
-fn cargo(text: &str) -> Option<PackageNames> {
-    let document: DocumentMut = text.parse().ok()?;
-    let mut names = PackageNames::new();
-    for key in [
+fn cargo_names(text: &str) -> Option<PackageNames> {
+    const KINDS: [&str; 5] = [
         "dependencies",
         "dev-dependencies",
         "build-dependencies",
         "dev_dependencies",
         "build_dependencies",
-    ] {
-        let (workspace, target) = (format!("workspace.{key}"), format!("target.*.{key}"));
-        for (name, item) in entries_at(&document, &[key, &workspace, &target]) {
-            let field = |key: &str| item.as_table_like().and_then(|t| t.get(key));
-            let local = field("path").is_some() && field("git").is_none();
-            if !local {
-                // A renamed package counts under its real name.
-                names.insert(
-                    field("package")
-                        .and_then(Item::as_str)
-                        .unwrap_or(name)
-                        .replace('_', "-"),
-                );
-            }
-        }
-    }
-    Some(names)
+    ];
+    let value = toml_value(text)?;
+    let paths = KINDS.map(|kind| {
+        [
+            kind.to_owned(),
+            format!("workspace.{kind}"),
+            format!("target.*.{kind}"),
+        ]
+    });
+    let entries = paths
+        .iter()
+        .flatten()
+        .flat_map(|path| entries_at(&value, &[path]));
+    let foreign =
+        entries.filter(|(_, item)| item.get("path").is_none() || item.get("git").is_some());
+    // A renamed package counts under its real name.
+    let names =
+        foreign.map(|(name, item)| item.get("package").and_then(Value::as_str).unwrap_or(name));
+    Some(names.map(|name| name.replace('_', "-")).collect())
 }
 
-fn catalog(text: &str) -> Option<PackageNames> {
-    let document = text.parse().ok()?;
-    let entries = entries_at(&document, &["libraries", "plugins"]);
-    Some(
-        entries
-            .into_iter()
-            .map(|(name, _)| name.to_owned())
-            .collect(),
-    )
+fn catalog_names(text: &str) -> Option<PackageNames> {
+    let value = toml_value(text)?;
+    let entries = entries_at(&value, &["libraries", "plugins"]).into_iter();
+    Some(entries.map(|(name, _)| name.to_owned()).collect())
 }
 
 /// The name at the start of a requirement, in the form in which package indexes compare it.
-fn requirement(text: &str) -> Option<String> {
+fn requirement_name(text: &str) -> Option<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let name = text.trim_start().split(|c| !is_part(c)).next()?;
     let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
     begins.then(|| name.to_lowercase().replace(['_', '.'], "-"))
 }
 
-fn requirements(text: &str) -> Option<PackageNames> {
+fn requirement_names(text: &str) -> Option<PackageNames> {
     Some(text.lines().filter_map(requirement_line).collect())
 }
 
@@ -254,12 +272,12 @@ fn requirement_line(line: &str) -> Option<String> {
         Some((scheme, _)) if !scheme.starts_with(['-', '#']) && !scheme.contains('@') => {
             Some(line.to_owned())
         }
-        _ => requirement(line),
+        _ => requirement_name(line),
     }
 }
 
 /// The packages of `pyproject.toml` and `Pipfile`.
-fn python(text: &str) -> Option<PackageNames> {
+fn python_names(text: &str) -> Option<PackageNames> {
     const LISTS: [&str; 6] = [
         "project.dependencies",
         "project.optional-dependencies.*",
@@ -275,65 +293,51 @@ fn python(text: &str) -> Option<PackageNames> {
         "tool.poetry.dev-dependencies",
         "tool.poetry.group.*.dependencies",
     ];
-    let document = text.parse().ok()?;
-    let lists = LISTS
-        .iter()
-        .flat_map(|path| items_at(&document, path))
-        .filter_map(Item::as_array)
-        .flatten();
-    let listed = lists.filter_map(toml_edit::Value::as_str);
-    let local = |item: &Item| item.as_table_like().is_some_and(|t| t.contains_key("path"));
-    let entries = entries_at(&document, &TABLES).into_iter();
-    let named = entries
-        .filter(|(name, item)| *name != "python" && !local(item))
-        .map(|(name, _)| name);
-    Some(listed.chain(named).filter_map(requirement).collect())
+    let value = toml_value(text)?;
+    let lists = LISTS.iter().flat_map(|path| values_at(&value, path));
+    let listed = lists
+        .filter_map(Value::as_array)
+        .flatten()
+        .filter_map(Value::as_str);
+    let entries = entries_at(&value, &TABLES).into_iter();
+    let foreign = entries.filter(|(name, item)| *name != "python" && item.get("path").is_none());
+    let named = foreign.map(|(name, _)| name);
+    Some(listed.chain(named).filter_map(requirement_name).collect())
 }
 
-fn npm(text: &str) -> Option<PackageNames> {
-    let value: Value = serde_json::from_str(text).ok()?;
-    let local = |version: &Value| {
-        let text = version.as_str().unwrap_or_default();
-        ["file:", "link:", "workspace:", "portal:"]
-            .iter()
-            .any(|prefix| text.starts_with(prefix))
-    };
-    let keys = [
+fn npm_names(text: &str) -> Option<PackageNames> {
+    const TABLES: [&str; 4] = [
         "dependencies",
         "devDependencies",
         "peerDependencies",
         "optionalDependencies",
     ];
-    let tables = keys.iter().filter_map(|key| value.get(key)?.as_object());
-    let entries = tables.flatten().filter(|(_, version)| !local(version));
-    // An aliased package counts under its real name.
-    let name = |(name, version): (&String, &Value)| {
-        let aliased = version.as_str().and_then(|text| text.strip_prefix("npm:"));
-        let aliased = aliased.map(|text| {
-            text.get(1..)
-                .and_then(|t| t.find('@'))
-                .map_or(text, |at| &text[..=at])
-        });
-        aliased.unwrap_or(name).to_owned()
-    };
-    Some(entries.map(name).collect())
-}
-
-fn composer(text: &str) -> Option<PackageNames> {
+    const LOCAL: [&str; 4] = ["file:", "link:", "workspace:", "portal:"];
     let value: Value = serde_json::from_str(text).ok()?;
-    let tables = ["require", "require-dev"]
-        .into_iter()
-        .filter_map(|key| value.get(key)?.as_object());
-    Some(
-        tables
-            .flatten()
-            .map(|(name, _)| name.to_lowercase())
-            .filter(|name| name != "php")
-            .collect(),
-    )
+    let mut names = PackageNames::new();
+    for (name, version) in entries_at(&value, &TABLES) {
+        let version = version.as_str().unwrap_or_default();
+        if LOCAL.iter().any(|local| version.starts_with(local)) {
+            continue;
+        }
+        // An aliased package counts under its real name.
+        let name = version.strip_prefix("npm:").map_or(name, |real| {
+            let version = real.rfind('@').filter(|at| *at > 0);
+            &real[..version.unwrap_or(real.len())]
+        });
+        names.insert(name.to_owned());
+    }
+    Some(names)
 }
 
-fn go(text: &str) -> Option<PackageNames> {
+fn composer_names(text: &str) -> Option<PackageNames> {
+    let value = serde_json::from_str(text).ok()?;
+    let entries = entries_at(&value, &["require", "require-dev"]).into_iter();
+    let names = entries.map(|(name, _)| name.to_lowercase());
+    Some(names.filter(|name| name != "php").collect())
+}
+
+fn go_names(text: &str) -> Option<PackageNames> {
     let mut directives = String::new();
     let mut block = "";
     for line in text.lines() {
@@ -344,33 +348,23 @@ fn go(text: &str) -> Option<PackageNames> {
             None => directives += &format!("{block} {line}\n"),
         }
     }
-    found(
+    let names = found_by(
         &directives,
         &[
             r"(?m)^ ?require[ \t]+([\w.~-]+(?:/[\w.~+-]+)*)[ \t]+v\d",
             r"(?m)^ ?replace[ \t].*=>[ \t]*([\w~][\w.~-]*(?:/[\w.~+-]+)*)[ \t]+v\d",
             r"(?m)^ ?tool[ \t]+([\w.~-]+(?:/[\w.~+-]+)*)$",
         ],
-    )
+    );
+    Some(names)
 }
 
-fn ruby(text: &str) -> Option<PackageNames> {
-    found(
-        text,
-        &[
-            r#"(?m)^\s*gem[\s(]+["']([^"']+)["']"#,
-            r#"\.add_(?:runtime_|development_)?dependency[\s(]+["']([^"']+)["']"#,
-        ],
-    )
-}
-
-fn maven(text: &str) -> Option<PackageNames> {
-    let regex = |pattern: &str| Regex::new(pattern).expect("the pattern is a constant");
-    let block = regex(
+fn maven_names(text: &str) -> Option<PackageNames> {
+    let block = constant_regex(
         r"(?s)<(?:dependency|plugin|extension|path)>(.*?)</(?:dependency|plugin|extension|path)>",
     );
-    let [group, artifact] =
-        ["groupId", "artifactId"].map(|tag| regex(&format!(r"<{tag}>\s*([^<]*?)\s*</{tag}>")));
+    let [group, artifact] = ["groupId", "artifactId"]
+        .map(|tag| constant_regex(&format!(r"<{tag}>\s*([^<]*?)\s*</{tag}>")));
     let part =
         |pattern: &Regex, block: &str| Some(pattern.captures(block)?.get(1)?.as_str().to_owned());
     let name = |block: &str| {
@@ -385,16 +379,16 @@ fn maven(text: &str) -> Option<PackageNames> {
 }
 
 fn without_comments(xml: &str) -> String {
-    let comment = Regex::new(r"(?s)<!--.*?-->").expect("the pattern is a constant");
+    let comment = constant_regex(r"(?s)<!--.*?-->");
     comment.replace_all(xml, "").into_owned()
 }
 
-fn gradle(text: &str) -> Option<PackageNames> {
+fn gradle_names(text: &str) -> Option<PackageNames> {
     let lines = text
         .lines()
         .filter(|line| !line.trim_start().starts_with("//"));
     let text = lines.collect::<Vec<_>>().join("\n");
-    found(
+    let names = found_by(
         &text,
         &[
             r#"(?m)^\s*\w+(?:\.\w+)*\s*[( ]\s*(?:(?:enforcedPlatform|platform|kotlin)\s*\(\s*)?["']([\w.-]+:[\w.-]+)(?::[^"'\s]*)?["']"#,
@@ -402,43 +396,19 @@ fn gradle(text: &str) -> Option<PackageNames> {
             r#"group\s*[:=]\s*["']([^"']+)["']\s*,\s*name\s*[:=]\s*["']([^"']+)["']"#,
             r#"(?m)^\s*id\s*[( ]\s*["']([^"']+)["']"#,
         ],
-    )
+    );
+    Some(names)
 }
 
-fn dot_net(text: &str) -> Option<PackageNames> {
-    found(
+fn nuget_names(text: &str) -> Option<PackageNames> {
+    let names = found_by(
         &without_comments(text),
         &[
             r#"(?i)<Package(?:Reference|Version)\b[^>]*?\b(?:Include|Update)\s*=\s*"([^"]+)""#,
             r#"(?i)<package\b[^>]*?\bid\s*=\s*"([^"]+)""#,
         ],
-    )
-}
-
-fn swift(text: &str) -> Option<PackageNames> {
-    found(text, &[r#"\.package\s*\([^)]*?(?:url|id)\s*:\s*"([^"]+)""#])
-}
-
-fn toml_packages(text: &str) -> Option<PackageNames> {
-    found(
-        text,
-        &[r#"(?m)^\[\[package\]\]\s*\r?\nname\s*=\s*"([^"]+)""#],
-    )
-}
-
-/// The keys of these objects. A path such as `node_modules/a/node_modules/b` yields its last name.
-fn json_keys(text: &str, objects: &[&str]) -> Option<PackageNames> {
-    let value: Value = serde_json::from_str(text).ok()?;
-    let keys = objects
-        .iter()
-        .filter_map(|key| value.get(key)?.as_object())
-        .flat_map(|object| object.keys());
-    let name = |key: &String| {
-        key.rsplit_once("node_modules/")
-            .map_or(key.as_str(), |(_, name)| name)
-            .to_owned()
-    };
-    Some(keys.map(name).filter(|name| !name.is_empty()).collect())
+    );
+    Some(names)
 }
 
 #[cfg(test)]
@@ -449,7 +419,8 @@ mod tests {
     fn every_manifest() {
         let check = |path: &str, text: &str, expect: &[&str]| {
             let (_, read) = manifest_kind(path).unwrap_or_else(|| panic!("{path} is a manifest"));
-            let names: Vec<String> = read(text)
+            let names: Vec<String> = read
+                .names_in(text)
                 .unwrap_or_else(|| panic!("{path}: {text}"))
                 .into_iter()
                 .collect();
@@ -531,7 +502,7 @@ mod tests {
     fn what_is_broken_is_not_empty() {
         let check = |path: &str, text: &str| {
             assert_eq!(
-                manifest_kind(path).and_then(|(_, read)| read(text)),
+                manifest_kind(path).and_then(|(_, read)| read.names_in(text)),
                 None,
                 "{path}"
             )
@@ -555,7 +526,8 @@ mod tests {
     fn every_lock_file() {
         let check = |path: &str, text: &str, expect: &[&str]| {
             let (_, read) = lock_kind(path).unwrap_or_else(|| panic!("{path} is a lock file"));
-            let names: Vec<String> = read(text)
+            let names: Vec<String> = read
+                .names_in(text)
                 .unwrap_or_else(|| panic!("{path}: {text}"))
                 .into_iter()
                 .collect();
@@ -566,12 +538,12 @@ mod tests {
         check("uv.lock", toml, &["a", "b"]);
         check(
             "pipfile.lock",
-            r#"{"default": {"a": {}}, "develop": {"b": {}}}"#,
+            r#"{"default": {"a": {"version": "==1"}}, "develop": {"b": {"git": "https://r", "ref": "c"}}}"#,
             &["a", "b"],
         );
         check(
             "package-lock.json",
-            r#"{"name": "x", "packages": {"": {}, "node_modules/a": {}, "node_modules/a/node_modules/@s/b": {}}}"#,
+            r#"{"name": "x", "packages": {"": {}, "node_modules/a": {"version": "1"}, "node_modules/a/node_modules/@s/b": {"resolved": "b", "link": true}}}"#,
             &["@s/b", "a"],
         );
         check(
@@ -601,15 +573,19 @@ mod tests {
         );
         check(
             "composer.lock",
-            "{\n \"packages\": [\n {\n \"name\": \"v/a\",\n",
+            r#"{"packages": [{"name": "v/a", "version": "1"}]}"#,
             &["v/a"],
         );
         check(
             "packages.lock.json",
-            "{\n  \"A.B\": {\n    \"type\": \"Direct\",\n",
+            r#"{"dependencies": {"net8.0": {"A.B": {"type": "Direct", "resolved": "1"}}}}"#,
             &["A.B"],
         );
         check("gradle.lockfile", "g:a:1.0=compileClasspath\n", &["g:a"]);
-        check("package.resolved", "{\"identity\" : \"a\"}", &["a"]);
+        check(
+            "package.resolved",
+            r#"{"pins": [{"identity": "a", "state": {"version": "1"}}, {"identity": "b", "state": {"revision": "r", "version": null}}]}"#,
+            &["a", "b"],
+        );
     }
 }

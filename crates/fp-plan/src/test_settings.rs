@@ -4,9 +4,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use toml_edit::{DocumentMut, Item};
 
-use crate::package_files::values_in;
+use crate::package_files::{toml_value, values_in};
 
 /// How a setting can keep tests from running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,11 +76,11 @@ pub fn has_test_settings(path: &str) -> bool {
 pub fn test_settings(path: &str, text: &str) -> Option<TestSettings> {
     let name = file_name(path);
     match &*name {
-        "package.json" => npm(text),
-        "cargo.toml" => cargo(text),
-        "pyproject.toml" => python(text),
-        name if INI.contains(&name) => Some(ini(name, text)),
-        _ if is_of_runner(path) => Some(whole(text)),
+        "package.json" => npm_settings(text),
+        "cargo.toml" => cargo_settings(text),
+        "pyproject.toml" => python_settings(text),
+        name if INI.contains(&name) => Some(ini_settings(name, text)),
+        _ if is_of_runner(path) => Some(whole_file(text)),
         _ => Some(TestSettings::new()),
     }
 }
@@ -91,132 +90,105 @@ fn file_name(path: &str) -> String {
 }
 
 /// A file that is read as one setting.
-fn whole(text: &str) -> TestSettings {
+fn whole_file(text: &str) -> TestSettings {
     let value = (TestSettingKind::Selects, text.to_owned());
     TestSettings::from([("the configuration".to_owned(), value)])
 }
 
-fn npm(text: &str) -> Option<TestSettings> {
+fn npm_settings(text: &str) -> Option<TestSettings> {
     let value: Value = serde_json::from_str(text).ok()?;
-    let mut found = TestSettings::new();
     let scripts = value.get("scripts").and_then(Value::as_object);
-    for (name, script) in scripts.into_iter().flatten() {
+    let scripts = scripts.into_iter().flatten().map(|(name, script)| {
         let lower = name.to_lowercase();
         let kind = match OF_CHECKS.iter().any(|part| lower.contains(part)) {
             true => TestSettingKind::Runs,
             false => TestSettingKind::Tells,
         };
-        found.insert(format!("scripts.{name}"), (kind, script.to_string()));
-    }
-    for name in RUNNERS {
-        if let Some(runner) = value.get(name) {
-            found.insert(
-                name.to_owned(),
-                (TestSettingKind::Selects, runner.to_string()),
-            );
-        }
-    }
-    Some(found)
+        (format!("scripts.{name}"), (kind, script.to_string()))
+    });
+    let runners = RUNNERS.iter().filter_map(|name| {
+        let runner = value.get(*name)?.to_string();
+        Some(((*name).to_owned(), (TestSettingKind::Selects, runner)))
+    });
+    Some(scripts.chain(runners).collect())
 }
 
-fn cargo(text: &str) -> Option<TestSettings> {
-    let document: DocumentMut = text.parse().ok()?;
+fn cargo_settings(text: &str) -> Option<TestSettings> {
+    const SWITCHES: [&str; 4] = ["test", "doctest", "harness", "required-features"];
+    let value = toml_value(text)?;
     let mut found = TestSettings::new();
-    let mut put = |name: String, kind, value: &Item| {
-        found.insert(name, (kind, values_in(value).join(" ")));
+    let mut put = |name: String, kind, value: Option<&Value>| {
+        found.extend(value.map(|value| (name, (kind, values_in(value).join(" ")))));
     };
-    let at = |table: &str, key: &str| document.get(table)?.get(key);
-    if let Some(value) = at("package", "autotests") {
-        put("package.autotests".into(), TestSettingKind::Selects, value);
-    }
-    let switches = ["test", "doctest", "harness", "required-features"];
-    for key in switches {
-        if let Some(value) = at("lib", key) {
-            put(format!("lib.{key}"), TestSettingKind::Selects, value);
-        }
+    let selects = TestSettingKind::Selects;
+    put(
+        "package.autotests".into(),
+        selects,
+        value["package"].get("autotests"),
+    );
+    for switch in SWITCHES {
+        put(format!("lib.{switch}"), selects, value["lib"].get(switch));
     }
     for kind in ["test", "bin", "example", "bench"] {
-        let targets = document.get(kind).and_then(Item::as_array_of_tables);
-        for target in targets.into_iter().flatten() {
-            let name = target
-                .get("name")
-                .and_then(Item::as_str)
-                .unwrap_or_default();
-            let key = format!("{kind}.{name}");
-            if kind == "test"
-                && let Some(path) = target.get("path").or(target.get("name"))
-            {
-                put(key.clone(), TestSettingKind::Runs, path);
+        for target in value[kind].as_array().into_iter().flatten() {
+            let key = format!("{kind}.{}", target["name"].as_str().unwrap_or_default());
+            for switch in SWITCHES {
+                put(format!("{key}.{switch}"), selects, target.get(switch));
             }
-            for switch in switches {
-                if let Some(value) = target.get(switch) {
-                    put(format!("{key}.{switch}"), TestSettingKind::Selects, value);
-                }
-            }
+            let path = target.get("path").or(target.get("name"));
+            put(key, TestSettingKind::Runs, path.filter(|_| kind == "test"));
         }
     }
     let lists = [
         ("members", TestSettingKind::Names),
-        ("exclude", TestSettingKind::Selects),
-        ("default-members", TestSettingKind::Selects),
+        ("exclude", selects),
+        ("default-members", selects),
     ];
     for (key, kind) in lists {
-        let list = at("workspace", key).and_then(Item::as_array);
-        for name in list
-            .into_iter()
-            .flatten()
-            .filter_map(toml_edit::Value::as_str)
-        {
+        let names = value["workspace"][key].as_array().into_iter().flatten();
+        for name in names.filter_map(Value::as_str) {
             found.insert(format!("workspace.{key} {name}"), (kind, String::new()));
         }
     }
     Some(found)
 }
 
-fn python(text: &str) -> Option<TestSettings> {
-    let document: DocumentMut = text.parse().ok()?;
+fn python_settings(text: &str) -> Option<TestSettings> {
+    let value = toml_value(text)?;
     let mut found = TestSettings::new();
-    let tools = [
-        ("pytest", TestSettingKind::Selects),
-        ("tox", TestSettingKind::Runs),
-        ("nox", TestSettingKind::Runs),
-        ("poe", TestSettingKind::Runs),
-        ("taskipy", TestSettingKind::Runs),
-        ("hatch", TestSettingKind::Runs),
-    ];
-    for (tool, kind) in tools {
-        if let Some(item) = document.get("tool").and_then(|tools| tools.get(tool)) {
-            flatten(&format!("tool.{tool}"), item, kind, &mut found);
-        }
+    for (tool, settings) in value["tool"].as_object().into_iter().flatten() {
+        let kind = match tool.as_str() {
+            "pytest" => TestSettingKind::Selects,
+            "tox" | "nox" | "poe" | "taskipy" | "hatch" => TestSettingKind::Runs,
+            _ => continue,
+        };
+        add_below(&format!("tool.{tool}"), settings, kind, &mut found);
     }
     Some(found)
 }
 
-/// Adds the values below `item`, each by its path.
-fn flatten(at: &str, item: &Item, kind: TestSettingKind, found: &mut TestSettings) {
-    match item.as_table_like() {
-        Some(table) => {
-            for (key, item) in table.iter() {
-                flatten(&format!("{at}.{key}"), item, kind, found);
-            }
+/// Adds the values below `value`, each by its path.
+fn add_below(at: &str, value: &Value, kind: TestSettingKind, found: &mut TestSettings) {
+    if let Some(table) = value.as_object() {
+        for (key, value) in table {
+            add_below(&format!("{at}.{key}"), value, kind, found);
         }
-        None => {
-            let key = at.rsplit('.').next().unwrap_or(at);
-            let value = values_in(item).join(" ");
-            found.insert(at.to_owned(), (kind_of(kind, key), value));
-        }
+        return;
     }
+    let key = at.rsplit('.').next().unwrap_or(at);
+    let text = values_in(value).join(" ");
+    found.insert(at.to_owned(), (option_kind(kind, key), text));
 }
 
 /// The kind of an option of pytest, where `kind` is that of a runner that selects.
-fn kind_of(kind: TestSettingKind, key: &str) -> TestSettingKind {
+fn option_kind(kind: TestSettingKind, key: &str) -> TestSettingKind {
     match kind {
         TestSettingKind::Selects if !PYTEST_SELECTS.contains(&key) => TestSettingKind::Tells,
         kind => kind,
     }
 }
 
-fn ini(name: &str, text: &str) -> TestSettings {
+fn ini_settings(name: &str, text: &str) -> TestSettings {
     let mut found = TestSettings::new();
     let (mut section, mut last) = (String::new(), None::<String>);
     if name.ends_with("pytest.ini") {
@@ -245,7 +217,7 @@ fn ini(name: &str, text: &str) -> TestSettings {
             _ => {
                 let (key, value) = code.split_once(['=', ':']).unwrap_or((code, ""));
                 let kind = match is_pytest {
-                    true => kind_of(TestSettingKind::Selects, key.trim()),
+                    true => option_kind(TestSettingKind::Selects, key.trim()),
                     false => TestSettingKind::Runs,
                 };
                 let path = format!("{section}.{}", key.trim());

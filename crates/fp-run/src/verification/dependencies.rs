@@ -9,9 +9,9 @@ use regex::Regex;
 use super::{ChangeFacts, ChangedText, Check, CheckVerdict, Findings, TaskScope, intent, list};
 use crate::regex;
 use fp_plan::language::Language;
-use fp_plan::locked_origins::{host_of, locked_origins};
+use fp_plan::locked_origins::{host_of, locked_origins, package_name};
 use fp_plan::package_files::{
-    PackageNames, ReadPackages, is_package_file, lock_kind, manifest_kind,
+    PackageNames, PackageReader, is_package_file, lock_kind, manifest_kind,
 };
 use fp_plan::repo_path::RepoPath;
 use fp_plan::text::clipped;
@@ -43,11 +43,14 @@ impl PackageText<'_> {
 /// The changed files that `kind_of` knows.
 fn package_texts(
     facts: &ChangeFacts,
-    kind_of: fn(&str) -> Option<(Language, ReadPackages)>,
+    kind_of: fn(&str) -> Option<(Language, PackageReader)>,
 ) -> Vec<PackageText<'_>> {
     let texts = facts.texts.iter().filter_map(|file| {
-        let (language, read) = kind_of(&file.path.to_lossy().to_lowercase())?;
-        let names = |text: &Option<String>| text.as_deref().map_or(Some(PackageNames::new()), read);
+        let (language, reader) = kind_of(&file.path.to_lossy().to_lowercase())?;
+        let names = |text: &Option<String>| match text {
+            Some(text) => reader.names_in(text),
+            None => Some(PackageNames::new()),
+        };
         Some(PackageText {
             file,
             language,
@@ -164,7 +167,7 @@ fn find_moved_packages(lock: &PackageText, may_move: bool, found: &mut Findings)
         .flatten()
         .filter_map(|origin| host_of(origin));
     let hosts: BTreeSet<&str> = hosts.collect();
-    let known: BTreeSet<&str> = before.keys().map(|key| package_of(key)).collect();
+    let known: BTreeSet<&str> = before.keys().map(|key| package_name(key)).collect();
     let is_foreign = |origin: &&&String| host_of(origin).is_some_and(|host| !hosts.contains(host));
     let shown = |origin: &&String| clipped(origin, SHOWN);
     let nothing = BTreeSet::new();
@@ -173,7 +176,7 @@ fn find_moved_packages(lock: &PackageText, may_move: bool, found: &mut Findings)
         let new: Vec<&String> = now.difference(was).collect();
         let foreign = new.iter().find(is_foreign).filter(|_| !hosts.is_empty());
         if let Some(origin) = foreign.map(shown) {
-            let is_moved = known.contains(package_of(package));
+            let is_moved = known.contains(package_name(package));
             let told = format!("{path}: {package} comes from {origin}, as nothing did before");
             found.add(is_moved && !may_move, told);
         } else if !was.is_subset(now) {
@@ -185,11 +188,6 @@ fn find_moved_packages(lock: &PackageText, may_move: bool, found: &mut Findings)
             found.note(format!("{path}: {package} has more addresses or checksums"));
         }
     }
-}
-
-/// The name in `key`, which may have a version behind it.
-fn package_of(key: &str) -> &str {
-    key.rsplit_once(' ').map_or(key, |(name, _)| name)
 }
 
 /// The addresses that a manifest names.
