@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::export::pretty_json;
 use crate::formats::SourceFormat;
-use crate::portable::{PortableFile, PortablePlan, PortableTask, TaskWork};
+use crate::portable::{PortablePlan, PortableTask, TaskWork, text_item};
 use crate::settle::{children_of, settle};
 
 /// The name in `ext` of texts that can't be written in a tree.
@@ -44,41 +44,32 @@ impl PlanDraft {
             );
         }
         let text = write_readable(&mut plan, &ids);
-        for at in 0..plan.tasks.len() {
-            let PortableTask { id, ext, .. } = &plan.tasks[at];
-            if let Some(Value::Object(left)) = ext.get(UNWRITTEN) {
-                let fields = left
-                    .keys()
-                    .map(String::as_str)
-                    .collect::<Vec<_>>()
-                    .join(", ");
-                plan.note(format!(
-                    "{id}: a tree can't hold this, so import.json keeps it: {fields}"
-                ));
-            }
-        }
+        let unwritten = plan.tasks.iter().filter_map(|task| {
+            let fields = task.ext.get(UNWRITTEN)?.as_object()?.keys();
+            let fields = fields.map(String::as_str).collect::<Vec<_>>().join(", ");
+            let id = &task.id;
+            Some(format!(
+                "{id}: a tree can't hold this, so import.json keeps it: {fields}"
+            ))
+        });
+        let unwritten: Vec<String> = unwritten.collect();
+        unwritten.into_iter().for_each(|text| plan.note(text));
         Self { plan, text, ids }
     }
 
     /// The leaves that are done: id and title in the tree, and the commit that the source names.
     pub fn done(&self) -> Vec<(TaskId, String, Option<String>)> {
         let (tree, _) = parse(&self.text);
-        let titles: HashMap<&str, &str> = tree
-            .leaves()
-            .map(|leaf| (&*leaf.id, &*leaf.description))
-            .collect();
-        let done = self
-            .plan
-            .tasks
-            .iter()
-            .zip(&self.ids)
-            .filter_map(|(task, id)| {
-                let TaskWork::Done { commit } = &task.work else {
-                    return None;
-                };
-                let title = (*titles.get(id.as_str())?).to_owned();
-                Some((TaskId::new(id.as_str()).ok()?, title, commit.clone()))
-            });
+        let titles = tree.leaves().map(|leaf| (&*leaf.id, &*leaf.description));
+        let titles: HashMap<&str, &str> = titles.collect();
+        let tasks = self.plan.tasks.iter().zip(&self.ids);
+        let done = tasks.filter_map(|(task, id)| {
+            let TaskWork::Done { commit } = &task.work else {
+                return None;
+            };
+            let title = (*titles.get(id.as_str())?).to_owned();
+            Some((TaskId::new(id.as_str()).ok()?, title, commit.clone()))
+        });
         done.collect()
     }
 
@@ -170,62 +161,68 @@ fn new_numbers(plan: &PortablePlan) -> Vec<String> {
 /// those of a parent, of whose fields only the description counts. Dependencies are the caller's.
 fn readable_task(portable: &mut PortableTask, id: &str, is_parent: bool) -> Task<'static> {
     let title = one_line(&portable.title);
-    let complexity = portable.complexity;
-    let bare = with_complexity(
-        Task {
-            id: id.to_owned().into(),
-            description: readable_title(&title, id).into(),
-            ..Task::default()
-        },
-        complexity,
-    );
-    if bare.description != title && !title.is_empty() {
+    let mut task = Task {
+        id: id.to_owned().into(),
+        description: readable_title(&title, id).into(),
+        ..Task::default()
+    };
+    if task.description != title && !title.is_empty() {
         let title = portable.title.clone();
         keep_unwritten(portable, "title", title.into());
     }
-    let mut fields = bare.fields.clone();
-    for (kind, items) in said_fields(portable) {
-        let is_ignored = is_parent && kind != FieldKind::Description;
-        let said = items.len();
-        let is_empty_list = kind.form().is_list() && said == 0;
-        let readable = match is_ignored {
-            true => Vec::new(),
-            false => readable_items(&bare, kind, items),
+    for kind in FieldKind::ALL {
+        let Some(field) = portable.fields.get(kind) else {
+            continue;
         };
-        if readable.len() < said {
+        let mut items: Vec<Item<'static>> = field
+            .items
+            .iter()
+            .filter_map(|item| clean_item(kind, item))
+            .filter(|item| kind != FieldKind::Description || item.text != title)
+            .collect();
+        let said = items.len();
+        let is_of_leaves = ![FieldKind::Complexity, FieldKind::Description].contains(&kind);
+        let is_ignored = is_parent && is_of_leaves;
+        if is_ignored {
+            items.clear();
+        } else {
+            retain_readable(&task, kind, &mut items);
+        }
+        if items.len() < said {
             keep_field(portable, kind);
         }
-        if !readable.is_empty() || is_empty_list && !is_ignored {
-            *fields.slot(kind) = Some(readable.into());
+        if !items.is_empty() || kind.form().is_list() && said == 0 && !is_ignored {
+            set_items(&mut task, kind, items);
         }
     }
-    Task { fields, ..bare }
+    task
 }
 
-/// `items` as they are read back from the field `kind` of the task `bare`; none if they would be read as something else.
-fn readable_items(
-    bare: &Task<'static>,
-    kind: FieldKind,
-    mut items: Vec<Item<'static>>,
-) -> Vec<Item<'static>> {
-    let reads = |items: &[Item<'static>]| {
-        let mut alone = bare.clone();
-        *alone.fields.slot(kind) = Some(items.to_vec().into());
+fn set_items(task: &mut Task<'static>, kind: FieldKind, items: Vec<Item<'static>>) {
+    if kind == FieldKind::Complexity {
+        task.complexity = items.first().and_then(|item| item.text.parse().ok());
+    }
+    *task.fields.slot(kind) = Some(items.into());
+}
+
+/// Keeps those of `items` that are read back from the field `kind` of `task`, which has none yet.
+fn retain_readable(task: &Task<'static>, kind: FieldKind, items: &mut Vec<Item<'static>>) {
+    let is_readable = |items: &[Item<'static>]| {
+        let mut alone = titled_task(&task.id, &task.description);
+        set_items(&mut alone, kind, items.to_vec());
         reads_back(&alone)
     };
-    if kind == FieldKind::Description && !reads(&items) {
-        for item in &mut items {
+    if kind == FieldKind::Description && !is_readable(items) {
+        for item in items.iter_mut() {
             item.text = one_line(&item.text).into();
         }
     }
-    items.retain(|item| reads(std::slice::from_ref(item)));
-    items
+    items.retain(|item| is_readable(std::slice::from_ref(item)));
 }
 
 fn keep_field(task: &mut PortableTask, kind: FieldKind) {
-    let name = json_name(kind);
-    let value = serde_json::to_value(&*task).expect("a task is plain data")[&name].take();
-    keep_unwritten(task, &name, value);
+    let value = task.field_json(kind).unwrap_or_default();
+    keep_unwritten(task, &kind.key(), value);
 }
 
 /// Keeps what a tree can't hold.
@@ -237,133 +234,55 @@ fn keep_unwritten(task: &mut PortableTask, name: &str, value: Value) {
     unwritten[name] = value;
 }
 
-/// The name of a field in a portable task as JSON, such as `testCommands`.
-fn json_name(kind: FieldKind) -> String {
-    let label = kind.label().replace(' ', "");
-    label[..1].to_lowercase() + &label[1..]
-}
-
-/// The fields of a task as texts of a tree.
-fn said_fields(task: &PortableTask) -> Vec<(FieldKind, Vec<Item<'static>>)> {
-    let lists = [
-        (FieldKind::Acceptance, &task.acceptance),
-        (FieldKind::Hints, &task.hints),
-        (FieldKind::References, &task.references),
-        (FieldKind::Guardrails, &task.guardrails),
-        (FieldKind::TestCommands, &task.test_commands),
-        (FieldKind::Covers, &task.covers),
-    ];
-    let lists = lists.into_iter().filter_map(|(kind, list)| {
-        let lines = list
-            .as_ref()?
-            .iter()
-            .map(|entry| one_line(entry))
-            .filter(|line| !says_nothing(line));
-        Some((kind, lines.map(text_item).collect()))
-    });
-    let files = task.files.iter().map(|files| {
-        let files = files.iter().filter(|file| !says_nothing(&file.path));
-        (FieldKind::Files, files.map(file_item).collect())
-    });
-    let required = task
-        .tests_required
-        .map(|required| if required { "yes" } else { "no" }.to_owned());
-    let description = task.description.as_deref().map(clean_lines);
-    let texts = [
-        (FieldKind::Verify, task.verify.as_deref().map(one_line)),
-        (FieldKind::Group, task.group.as_deref().map(one_line)),
-        (FieldKind::Priority, task.priority.as_deref().map(one_line)),
-        (FieldKind::Risk, task.risk.as_deref().map(one_line)),
-        (FieldKind::TestsRequired, required),
-        (
-            FieldKind::Description,
-            description.filter(|text| *text != one_line(&task.title)),
-        ),
-    ];
-    let texts = texts.into_iter().filter_map(|(kind, text)| {
-        let text = text.filter(|text| !says_nothing(text))?;
-        let same = |text: &String| {
-            matches!(kind.form(), FieldForm::Choice(_)).then(|| text.to_lowercase())
-        };
-        Some((kind, vec![text_item(same(&text).unwrap_or(text))]))
-    });
-    lists.chain(files).chain(texts).collect()
-}
-
-fn with_complexity(mut task: Task<'static>, complexity: Option<u32>) -> Task<'static> {
-    task.complexity = complexity;
-    let item = complexity.map(|complexity| text_item(complexity.to_string()));
-    *task.fields.slot(FieldKind::Complexity) = item.map(|item| vec![item].into());
-    task
-}
-
-fn text_item(text: String) -> Item<'static> {
-    Item {
-        text: text.into(),
-        ..Item::default()
-    }
-}
-
-fn file_item(file: &PortableFile) -> Item<'static> {
-    let note = file
-        .note
-        .as_deref()
-        .map(one_line)
-        .filter(|note| !note.is_empty());
-    Item {
+/// An entry as a tree can have it; `None` if it says nothing.
+fn clean_item(kind: FieldKind, item: &Item<'_>) -> Option<Item<'static>> {
+    let text = match kind.form() {
+        FieldForm::Prose => clean_lines(&item.text),
+        FieldForm::Choice(_) => one_line(&item.text).to_lowercase(),
+        _ => one_line(&item.text),
+    };
+    let note = item.note.as_deref().map(one_line);
+    let note = note.filter(|note| !note.is_empty());
+    (!says_nothing(&text)).then(|| Item {
         note: note.map(Into::into),
-        ..text_item(one_line(&file.path))
-    }
+        ..text_item(text)
+    })
 }
 
 /// The task is read as it was meant, and so is the one behind it.
 fn reads_back(task: &Task<'static>) -> bool {
-    let next = Task {
-        id: "next".into(),
-        description: "The task behind it".into(),
-        ..Task::default()
-    };
-    let plan = tree_of(
-        "Plan".into(),
-        None,
-        vec![(task.clone(), None), (next, None)],
-    );
-    let text = write(&plan);
+    let next = titled_task("next", "The task behind it");
+    let root = titled_task("root", "Plan");
+    text_of(&tree_of(root, vec![(task.clone(), None), (next, None)])).is_some()
+}
+
+/// The text of `plan`, if it is read as that plan.
+fn text_of(plan: &Plan<'_>) -> Option<String> {
+    let text = write(plan);
     let (again, findings) = parse(&text);
-    findings.is_empty() && difference(&plan, &again).is_none()
+    let is_same = findings.is_empty() && difference(plan, &again).is_none();
+    is_same.then_some(text)
+}
+
+fn titled_task(id: &str, title: &str) -> Task<'static> {
+    Task {
+        id: id.to_owned().into(),
+        description: title.to_owned().into(),
+        ..Task::default()
+    }
 }
 
 /// A title that is read as one: `text`, or `text` in quotation marks, or the id.
 fn readable_title(text: &str, id: &str) -> String {
-    let reads = |title: &String| {
-        let (id, description) = (id.to_owned().into(), title.clone().into());
-        !text.is_empty()
-            && reads_back(&Task {
-                id,
-                description,
-                ..Task::default()
-            })
-    };
-    [text.to_owned(), format!("“{text}”")]
+    let forms = [text.to_owned(), format!("“{text}”")];
+    forms
         .into_iter()
-        .find(reads)
+        .find(|title| !text.is_empty() && reads_back(&titled_task(id, title)))
         .unwrap_or_else(|| format!("Task {id}"))
 }
 
-/// The tree of `tasks`, each with the position of its parent among them, in document order.
-fn tree_of(
-    title: String,
-    complexity: Option<u32>,
-    tasks: Vec<(Task<'static>, Option<usize>)>,
-) -> Plan<'static> {
-    let root = with_complexity(
-        Task {
-            id: "root".into(),
-            description: title.into(),
-            ..Task::default()
-        },
-        complexity,
-    );
+/// The tree of `tasks` below `root`, each with the position of its parent among them, in document order.
+fn tree_of(root: Task<'static>, tasks: Vec<(Task<'static>, Option<usize>)>) -> Plan<'static> {
     let mut all = vec![root];
     for (task, parent) in tasks {
         let (index, parent) = (all.len(), parent.map_or(0, |parent| parent + 1));
@@ -391,11 +310,12 @@ fn write_readable(plan: &mut PortablePlan, ids: &[String]) -> String {
     } else {
         readable_title(&title, "root")
     };
-    let complexity = plan
-        .ext
-        .get("root")
-        .and_then(|root| root.get("complexity")?.as_u64());
-    let complexity = complexity.and_then(|complexity| u32::try_from(complexity).ok());
+    let mut root = titled_task("root", &title);
+    let about = plan.ext.get("root");
+    if let Some(complexity) = about.and_then(|root| root.get("complexity")?.as_u64()) {
+        let complexity = text_item(complexity.to_string());
+        set_items(&mut root, FieldKind::Complexity, vec![complexity]);
+    }
     let mut positions = HashMap::new();
     for (at, task) in plan.tasks.iter().enumerate() {
         positions.entry(task.id.clone()).or_insert(at);
@@ -424,19 +344,18 @@ fn write_readable(plan: &mut PortablePlan, ids: &[String]) -> String {
         }
         drafted.push((task, portable.parent.map(|parent| rank[parent])));
     }
-    let tree = tree_of(title.clone(), complexity, drafted.clone());
-    let text = write(&tree);
-    let (again, findings) = parse(&text);
-    if findings.is_empty() && difference(&tree, &again).is_none() {
+    if let Some(text) = text_of(&tree_of(root.clone(), drafted.clone())) {
         return text;
     }
     for ((task, _), &at) in drafted.iter_mut().zip(&order) {
-        for (kind, _) in said_fields(&plan.tasks[at]) {
-            keep_field(&mut plan.tasks[at], kind);
-            *task.fields.slot(kind) = None;
+        for kind in FieldKind::ALL {
+            if plan.tasks[at].fields.get(kind).is_some() {
+                keep_field(&mut plan.tasks[at], kind);
+                *task.fields.slot(kind) = None;
+            }
         }
     }
-    write(&tree_of(title, complexity, drafted))
+    write(&tree_of(root, drafted))
 }
 
 /// The positions of the tasks, each parent directly before its children.
@@ -501,6 +420,11 @@ pub(crate) mod tests {
         }
     }
 
+    fn with(mut task: PortableTask, kind: FieldKind, texts: &[&str]) -> PortableTask {
+        task.add_texts(kind, texts.iter().map(|text| (*text).to_owned()));
+        task
+    }
+
     #[test]
     fn a_plan_without_a_title_has_one() {
         let plan = PortablePlan {
@@ -516,11 +440,13 @@ pub(crate) mod tests {
 
     #[test]
     fn what_can_not_be_written_is_kept() {
-        let hostile = PortableTask {
-            risk: Some("cosmic".into()),
-            acceptance: Some(vec!["It is there".into(), "none".into(), "  ".into()]),
-            ..task("x", "(Complexity: 99)")
-        };
+        let hostile = task("x", "(Complexity: 99)");
+        let hostile = with(hostile, FieldKind::Risk, &["cosmic"]);
+        let hostile = with(
+            hostile,
+            FieldKind::Acceptance,
+            &["It is there", "none", "  "],
+        );
         let plan = PortablePlan {
             title: "T".into(),
             tasks: vec![hostile],
@@ -548,10 +474,7 @@ pub(crate) mod tests {
     fn a_long_description_stays_whole() {
         let long = "a line of words\n".repeat(100_000);
         let plan = PortablePlan {
-            tasks: vec![PortableTask {
-                description: Some(long.clone()),
-                ..task("1", "A")
-            }],
+            tasks: vec![with(task("1", "A"), FieldKind::Description, &[&long])],
             ..PortablePlan::default()
         };
         let draft = PlanDraft::new(plan);
@@ -606,61 +529,46 @@ pub(crate) mod tests {
         prop::collection::vec(piece, 0..5).prop_map(|pieces| pieces.concat())
     }
 
-    fn texts() -> impl Strategy<Value = Option<Vec<String>>> {
-        prop::option::of(prop::collection::vec(text(), 0..3))
+    fn any_field() -> impl Strategy<Value = (FieldKind, Vec<Item<'static>>)> {
+        let notes = prop::option::of(text());
+        let items = prop::collection::vec((text(), notes), 0..3);
+        let kind = prop::sample::select(FieldKind::ALL.to_vec());
+        (kind, items, 0..12_u32).prop_map(|(kind, items, number)| {
+            let items = items.into_iter().map(|(text, note)| Item {
+                note: note.filter(|_| kind == FieldKind::Files).map(Into::into),
+                ..text_item(text)
+            });
+            let most = if kind.form().is_list() { 3 } else { 1 };
+            match kind.form() {
+                FieldForm::Number => (kind, vec![text_item(number.to_string())]),
+                FieldForm::Choice(words) => {
+                    let word = words[number as usize % words.len()][0];
+                    (kind, vec![text_item(word.to_owned())])
+                }
+                _ => (kind, items.take(most).collect()),
+            }
+        })
     }
 
     fn any_task() -> impl Strategy<Value = PortableTask> {
-        let head = (
-            text(),
-            text(),
-            prop::option::of(text()),
-            prop::option::of(0..12_u32),
-            any::<prop::sample::Index>(),
-        );
-        let lists = (
-            texts(),
-            texts(),
-            texts(),
-            texts(),
-            texts(),
-            prop::collection::vec(
-                prop_oneof![Just("a".to_owned()), Just("1".to_owned()), text()],
-                0..3,
-            ),
-        );
-        let others = (
-            prop::option::of(prop::collection::vec(
-                (text(), prop::option::of(text())),
-                0..3,
-            )),
-            prop::option::of(text()),
-            prop::option::of(text()),
-            prop::option::of(any::<bool>()),
-        );
-        (head, lists, others).prop_map(
-            |((id, title, description, complexity, parent), lists, others)| PortableTask {
-                id,
-                title,
-                description,
-                complexity,
-                parent: Some(parent.index(4)),
-                acceptance: lists.0,
-                hints: lists.1,
-                guardrails: lists.2,
-                references: lists.3,
-                test_commands: lists.4,
-                dependencies: Some(lists.5),
-                files: others.0.map(|files| {
-                    files
-                        .into_iter()
-                        .map(|(path, note)| PortableFile { path, note })
-                        .collect()
-                }),
-                group: others.1,
-                verify: others.2,
-                tests_required: others.3,
-                ..PortableTask::default()
+        let fields = prop::collection::vec(any_field(), 0..8);
+        let target = prop_oneof![Just("a".to_owned()), Just("1".to_owned()), text()];
+        let targets = prop::collection::vec(target, 0..3);
+        let parent = any::<prop::sample::Index>();
+        (text(), text(), fields, targets, parent).prop_map(
+            |(id, title, fields, targets, parent)| {
+                let mut task = PortableTask {
+                    parent: Some(parent.index(4)),
+                    dependencies: Some(targets),
+                    ..task(&id, &title)
+                };
+                for (kind, items) in fields {
+                    let is_list = kind.form().is_list();
+                    if kind.form() != FieldForm::Ids && (is_list || !items.is_empty()) {
+                        *task.fields.slot(kind) = Some(items.into());
+                    }
+                }
+                task
             },
         )
     }
@@ -696,11 +604,13 @@ pub(crate) mod tests {
                 let Some(found) = found else { continue };
                 let parent = task.parent.map_or("root", |parent| draft.ids[parent].as_str());
                 prop_assert_eq!(found.parent.map(|parent| &*tree.tasks[parent].id), Some(parent));
-                prop_assert_eq!(found.complexity, task.complexity);
+                let complexity = task.fields.text(FieldKind::Complexity).and_then(|text| text.parse().ok());
+                prop_assert_eq!(found.complexity, complexity);
                 let kept = serde_json::to_string(&task.ext).unwrap_or_default();
-                for criterion in task.acceptance.iter().flatten().filter(|text| !says_nothing(&one_line(text))) {
+                for criterion in task.fields.items(FieldKind::Acceptance).iter().map(|item| &*item.text) {
+                    let line = one_line(criterion);
                     let encoded = json!(criterion).to_string();
-                    prop_assert!(found.acceptance().any(|text| text == one_line(criterion)) || kept.contains(&encoded), "{:?} is lost:\n{}", criterion, draft.text);
+                    prop_assert!(says_nothing(&line) || found.acceptance().any(|text| text == line) || kept.contains(&encoded), "{:?} is lost:\n{}", criterion, draft.text);
                 }
             }
         }

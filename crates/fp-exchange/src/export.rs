@@ -1,10 +1,10 @@
 //! A plan in neutral formats, and a task tree as a portable plan.
 
-use fp_plan::plan::{FieldKind, Item, Plan, Task, write};
+use fp_plan::plan::{FieldForm, FieldKind, Item, Plan, Task, write};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::portable::{PortableFile, PortablePlan, PortableTask, TaskWork};
+use crate::portable::{PortablePlan, PortableTask, TaskWork, text_item};
 
 /// Version of the format `json`.
 const SCHEMA_VERSION: u32 = 1;
@@ -62,51 +62,51 @@ pub fn portable_plan(
 
 /// The fields of `task` itself.
 fn portable_task(task: &Task<'_>) -> PortableTask {
-    let fields = &task.fields;
-    let list = |kind: FieldKind| {
-        let list = fields.get(kind)?;
-        Some(
-            list.items
-                .iter()
-                .map(|item| item.text.to_string())
-                .collect::<Vec<_>>(),
-        )
-    };
-    let text = |kind: FieldKind| fields.text(kind).map(str::to_owned);
-    let file = |item: &Item<'_>| PortableFile {
-        path: item.text.to_string(),
-        note: item.note.as_deref().map(str::to_owned),
-    };
-    let prose: Vec<String> = text(FieldKind::Description)
-        .into_iter()
-        .chain(task.notes.iter().map(|note| note.text.to_string()))
-        .filter(|paragraph| !paragraph.trim().is_empty())
-        .collect();
-    PortableTask {
+    let mut portable = PortableTask {
         id: task.id.to_string(),
         title: task.description.to_string(),
-        description: (!prose.is_empty()).then(|| prose.join("\n\n")),
-        complexity: task.complexity,
-        acceptance: list(FieldKind::Acceptance),
-        dependencies: list(FieldKind::Dependencies),
-        after: list(FieldKind::After),
-        files: fields
-            .get(FieldKind::Files)
-            .map(|files| files.items.iter().map(file).collect()),
-        tests_required: fields
-            .text(FieldKind::TestsRequired)
-            .map(|_| task.tests_required()),
-        hints: list(FieldKind::Hints),
-        references: list(FieldKind::References),
-        guardrails: list(FieldKind::Guardrails),
-        test_commands: list(FieldKind::TestCommands),
-        verify: text(FieldKind::Verify),
-        covers: list(FieldKind::Covers),
-        group: text(FieldKind::Group),
-        risk: text(FieldKind::Risk),
-        priority: text(FieldKind::Priority),
         ext: unread_fields(task),
         ..PortableTask::default()
+    };
+    let ids = |kind: FieldKind| {
+        let field = task.fields.get(kind)?;
+        Some(
+            field
+                .items
+                .iter()
+                .map(|item| item.text.to_string())
+                .collect(),
+        )
+    };
+    portable.dependencies = ids(FieldKind::Dependencies);
+    portable.after = ids(FieldKind::After);
+    for (kind, field) in task.fields.given().filter(|(kind, _)| is_read(task, *kind)) {
+        let items = field.items.iter().map(|item| Item {
+            note: item.note.clone(),
+            ..text_item(item.text.to_string())
+        });
+        *portable.fields.slot(kind) = Some(items.collect::<Vec<_>>().into());
+    }
+    let description = task.fields.items(FieldKind::Description).iter();
+    let prose: Vec<&str> = description
+        .chain(&task.notes)
+        .map(|item| &*item.text)
+        .filter(|paragraph| !paragraph.trim().is_empty())
+        .collect();
+    portable.add_texts(
+        FieldKind::Description,
+        (!prose.is_empty()).then(|| prose.join("\n\n")),
+    );
+    portable
+}
+
+/// True if a field of a portable task can have all that the field `kind` says, or the task itself has it.
+fn is_read(task: &Task<'_>, kind: FieldKind) -> bool {
+    let is_value = || task.fields.text(kind).is_some();
+    match kind.form() {
+        FieldForm::Ids => false,
+        FieldForm::Number => task.complexity.is_some(),
+        form => form.is_list() || is_value(),
     }
 }
 
@@ -119,30 +119,16 @@ fn unread_fields(task: &Task<'_>) -> Map<String, Value> {
         None => drop(unread.insert(label.to_owned(), text.into())),
     };
     let fields = &task.fields;
-    fields
-        .unknown
-        .iter()
-        .chain(&fields.duplicates)
-        .for_each(|(label, item)| add(label, &item.text));
-    for kind in [
-        FieldKind::Complexity,
-        FieldKind::TestsRequired,
-        FieldKind::Risk,
-    ] {
-        let is_read = match kind {
-            FieldKind::Complexity => task.complexity.is_some(),
-            kind => fields.text(kind).is_some(),
-        };
-        if let Some(item) = fields.value(kind).filter(|_| !is_read) {
-            add(kind.label(), &item.text);
-        }
+    for (label, item) in fields.unknown.iter().chain(&fields.duplicates) {
+        add(label, &item.text);
     }
-    for item in fields.items(FieldKind::Dependencies) {
-        if let Some(note) = &item.note {
-            add(
-                FieldKind::Dependencies.label(),
-                &format!("{} {note}", item.text),
-            );
+    for (kind, field) in fields.given().filter(|(kind, _)| !is_read(task, *kind)) {
+        for item in &field.items {
+            match &item.note {
+                Some(note) => add(kind.label(), &format!("{} {note}", item.text)),
+                None if kind.form() == FieldForm::Ids => {}
+                None => add(kind.label(), &item.text),
+            }
         }
     }
     unread

@@ -23,4 +23,4 @@ pub use export::{json_text, markdown_text, portable_plan};
 pub use folder::SourceFolder;
 pub use formats::{ImportError, RecognisedSource, SourceFormat, read_source, recognise_source};
 pub use material::{Material, MaterialItem, unnamed_items};
-pub use portable::{ImportNotice, PortableFile, PortablePlan, PortableTask, TaskWork};
+pub use portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};

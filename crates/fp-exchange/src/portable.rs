@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use fp_plan::plan::{FieldForm, FieldKind, Item, TaskFields};
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value, json};
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PortablePlan {
@@ -47,77 +49,142 @@ impl PortablePlan {
     }
 }
 
-/// A leaf, or a parent that only holds other tasks. An absent list means that the source doesn't mention it; an empty
-/// one means that the source says there is nothing.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+/// A leaf, or a parent that only holds other tasks.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct PortableTask {
     /// As the source writes it.
     pub id: String,
     /// The position of its parent among the tasks.
-    #[serde(skip)]
     pub parent: Option<usize>,
     /// One line.
     pub title: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// 1 to 10, where the source uses that scale.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub complexity: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub acceptance: Option<Vec<String>>,
+    /// Its other fields. An absent list means that the source doesn't mention it; an empty one means that the source
+    /// says there is nothing.
+    pub fields: TaskFields<'static>,
     /// Ids as the source writes them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub dependencies: Option<Vec<String>>,
     /// Ids of tasks that come before it without being needed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub files: Option<Vec<PortableFile>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tests_required: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hints: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub references: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub guardrails: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub test_commands: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub verify: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub covers: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub group: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub risk: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub priority: Option<String>,
-    #[serde(default)]
     pub work: TaskWork,
     /// The rest of what the source says about the task, by the source's names.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub ext: Map<String, Value>,
 }
 
 impl PortableTask {
+    /// Adds texts to a field.
+    pub(crate) fn add_texts(&mut self, kind: FieldKind, texts: impl IntoIterator<Item = String>) {
+        for text in texts {
+            let field = self.fields.slot(kind).get_or_insert_default();
+            field.items.push(text_item(text));
+        }
+    }
+
     /// Adds a line to the description.
     pub(crate) fn add_line(&mut self, line: &str) {
-        let description = self.description.get_or_insert_default();
-        if !description.is_empty() {
-            description.push('\n');
+        let description = self.fields.slot(FieldKind::Description);
+        let items = &mut description.get_or_insert_default().items;
+        match items.first_mut() {
+            Some(text) => text.text.to_mut().extend(["\n", line.trim()]),
+            None => items.push(text_item(line.trim().to_owned())),
         }
-        description.push_str(line.trim());
+    }
+
+    /// A field in the format `json`; `None` where it is absent.
+    pub(crate) fn field_json(&self, kind: FieldKind) -> Option<Value> {
+        let ids = match kind {
+            FieldKind::Dependencies => &self.dependencies,
+            FieldKind::After => &self.after,
+            _ => &None,
+        };
+        if let Some(ids) = ids {
+            return Some(json!(ids));
+        }
+        let items = &self.fields.get(kind)?.items;
+        match kind.form() {
+            FieldForm::Paths => {
+                let files = items.iter().map(|item| match &item.note {
+                    Some(note) => json!({ "path": item.text, "note": note }),
+                    None => json!({ "path": item.text }),
+                });
+                Some(files.collect())
+            }
+            form if form.is_list() => Some(items.iter().map(|item| json!(item.text)).collect()),
+            form => {
+                let text = self.fields.text(kind)?;
+                Some(match form {
+                    FieldForm::Number => text.parse::<u32>().ok()?.into(),
+                    _ if kind == FieldKind::TestsRequired => (text == "yes").into(),
+                    _ => text.into(),
+                })
+            }
+        }
+    }
+
+    /// Sets a field as the format `json` has it; false for a value that it can't have.
+    pub(crate) fn set_json(&mut self, kind: FieldKind, value: &Value) -> bool {
+        let item = |value: &Value| {
+            let file = value
+                .as_object()
+                .filter(|_| kind.form() == FieldForm::Paths);
+            let path = file.map_or(value, |file| file.get("path").unwrap_or(value));
+            let note = file.and_then(|file| file.get("note")?.as_str());
+            Some(Item {
+                note: note.map(Into::into),
+                ..text_item(path.as_str()?.to_owned())
+            })
+        };
+        let items: Option<Vec<Item<'static>>> = match (kind.form(), value) {
+            (FieldForm::Number, _) => {
+                let number = value
+                    .as_u64()
+                    .filter(|number| u32::try_from(*number).is_ok());
+                number.map(|number| vec![text_item(number.to_string())])
+            }
+            (FieldForm::Choice(_), Value::Bool(is_so)) => {
+                let word = if *is_so { "yes" } else { "no" };
+                Some(vec![text_item(word.to_owned())])
+            }
+            (form, Value::Array(all)) if form.is_list() => all.iter().map(item).collect(),
+            (form, _) if form.is_list() => None,
+            _ => item(value).map(|item| vec![item]),
+        };
+        let Some(items) = items else {
+            return false;
+        };
+        let ids = || Some(items.iter().map(|item| item.text.to_string()).collect());
+        match kind {
+            FieldKind::Dependencies => self.dependencies = ids(),
+            FieldKind::After => self.after = ids(),
+            _ => *self.fields.slot(kind) = Some(items.into()),
+        }
+        true
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct PortableFile {
-    pub path: String,
-    /// Such as `(new)`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
+/// In the format `json`, but for its parent.
+impl Serialize for PortableTask {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &self.id)?;
+        map.serialize_entry("title", &self.title)?;
+        for kind in FieldKind::ALL {
+            if let Some(value) = self.field_json(kind) {
+                map.serialize_entry(&kind.key(), &value)?;
+            }
+        }
+        map.serialize_entry("work", &self.work)?;
+        if !self.ext.is_empty() {
+            map.serialize_entry("ext", &self.ext)?;
+        }
+        map.end()
+    }
+}
+
+pub(crate) fn text_item(text: String) -> Item<'static> {
+    Item {
+        text: text.into(),
+        ..Item::default()
+    }
 }
 
 /// The progress of a task.

@@ -6,7 +6,7 @@ use fp_plan::text::one_line;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use crate::portable::{PortableFile, TaskWork};
+use crate::portable::TaskWork;
 
 /// The regular expression of a constant.
 pub(crate) fn pattern(pattern: &'static str) -> Regex {
@@ -157,15 +157,6 @@ pub(crate) fn work_of_box(mark: &str) -> TaskWork {
         " " => TaskWork::Todo,
         _ => TaskWork::Running,
     }
-}
-
-/// The files that a sentence names.
-pub(crate) fn files_named_in(text: &str) -> Option<Vec<PortableFile>> {
-    let files: Vec<PortableFile> = paths_in(text)
-        .into_iter()
-        .map(|path| PortableFile { path, note: None })
-        .collect();
-    (!files.is_empty()).then_some(files)
 }
 
 /// The paths that a sentence names: words with an extension, and folders that end with `/`.

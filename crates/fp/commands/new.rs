@@ -26,7 +26,7 @@ use strum::VariantArray as _;
 use crate::context::Context;
 use crate::context::Known;
 use crate::error::{CommandError, CommandResult};
-use crate::features::exchange::{PartArgs, import_to_complete};
+use crate::features::exchange::import_to_complete;
 use crate::features::roadmap::layer_to_plan;
 use crate::features::specs::{PlanningSpecs, specs_for_planning};
 use crate::input::Input;
@@ -51,8 +51,6 @@ pub(crate) struct NewArgs {
     /// Plan from files instead: a plan of another system, or any texts; a folder or a file
     #[arg(id = "path", long = "import", value_name = "PATH", conflicts_with_all = ["roadmap", "mode", "research_only"])]
     import: Option<PathBuf>,
-    #[command(flatten)]
-    part: PartArgs,
     /// How much planning: `direct` for one task that needs no choice, `specified` for a goal that says what to build,
     /// `pipeline` for one area, `full` for several areas or something new; `pipeline` by default
     #[arg(long, value_parser = PossibleValuesParser::new(Mode::VARIANTS.iter().map(|mode| mode.into_str())).try_map(|name| name.parse::<Mode>()))]
@@ -169,7 +167,6 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
     } else {
         args
     };
-    args.part.refuse()?;
     let PlanGoal {
         goal,
         name,

@@ -56,33 +56,6 @@ fn nothing_that_is_known() {
 }
 
 #[test]
-fn what_version_0_2_had_is_told_in_a_line() {
-    let environment = Environment::new().repo();
-    lay_out(&environment, "spec-kit/feature", "old");
-    assert_snapshot!(environment.fp(&["import", "old", "--from", "beads"]), @r"
-    exit status: 2
-    --- stderr
-    error: invalid value 'beads' for '--from <FORMAT>': `/fp:plan --import PATH` in Claude Code makes a plan of beads
-
-    For more information, try '--help'.
-    ");
-    assert_snapshot!(environment.fp(&["import", "old", "--only", "T001"]), @r"
-    exit status: 2
-    --- stderr
-    error: a plan is imported as a whole: there is no --open, --only or --tag
-    hint: what is done stays done; take other tasks out of tasks.md
-    ");
-    for args in [
-        &["import", "old", "--open"][..],
-        &["new", "--import", "old", "--tag", "core"],
-    ] {
-        let refused = environment.fp(args);
-        assert_eq!(refused.code, 2, "{refused}");
-        assert!(refused.stderr.contains("imported as a whole"), "{refused}");
-    }
-}
-
-#[test]
 fn several_formats_and_several_plans() {
     let environment = Environment::new().repo();
     lay_out(&environment, "task-master/flat", "both");

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use fp_plan::plan::FieldKind;
 use fp_plan::text::one_line;
 use regex::{Captures, Regex};
 
@@ -10,7 +11,7 @@ use super::{ReadResult, place_tasks};
 use crate::folder::{SourceFolder, folder_of};
 use crate::page::{PageSection, plain_text, sections_of};
 use crate::portable::{PortablePlan, PortableTask, TaskWork};
-use crate::words::{files_named_in, pattern, pieces_of, title_of, work_of_box};
+use crate::words::{paths_in, pattern, pieces_of, title_of, work_of_box};
 
 /// `- [ ] 1.1 what to do` and `- [x] 1. what to do`; a `*` behind the box marks what is optional.
 static BOX: LazyLock<Regex> = LazyLock::new(|| {
@@ -105,10 +106,7 @@ pub(super) fn read_boxes(
             .filter(|_| below_task && line.is_indented())
         {
             match REQUIREMENTS.captures(line.text) {
-                Some(found) => task
-                    .covers
-                    .get_or_insert_default()
-                    .extend(pieces_of(&found[1])),
+                Some(found) => task.add_texts(FieldKind::Covers, pieces_of(&found[1])),
                 None => task.add_line(line.text),
             }
         } else {
@@ -132,16 +130,16 @@ fn add_task(
     group: Option<String>,
 ) {
     let (title, description) = title_of(&plain_text(text));
-    let (id, files) = (number.to_owned(), files_named_in(text));
-    plan.tasks.push(PortableTask {
-        id,
+    let mut task = PortableTask {
+        id: number.to_owned(),
         title,
-        description,
-        files,
-        group,
         work,
         ..PortableTask::default()
-    });
+    };
+    task.add_texts(FieldKind::Description, description);
+    task.add_texts(FieldKind::Files, paths_in(text));
+    task.add_texts(FieldKind::Group, group);
+    plan.tasks.push(task);
 }
 
 /// Makes each leaf wait for the one before it: both systems work through the page.

@@ -1,10 +1,12 @@
 //! A portable plan as JSON: what `fp export --to json` writes, and what other tools can write too.
 
+use fp_plan::plan::FieldKind;
+use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
 use super::{ImportError, ReadResult, SourceFormat, place_tasks};
 use crate::folder::{SourceFolder, folder_of};
-use crate::portable::{ImportNotice, PortablePlan, PortableTask};
+use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
 use crate::words::text_at;
 
 const VERSION: u64 = 1;
@@ -80,14 +82,30 @@ pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
 /// A task, and the id of its parent.
 fn read_task(value: &Value) -> Result<(PortableTask, Option<String>), String> {
     let map = value.as_object().ok_or("it is no object")?;
-    let mut task: PortableTask =
-        serde_json::from_value(value.clone()).map_err(|fault| fault.to_string())?;
-    let written = serde_json::to_value(&task).expect("a task is plain data");
+    let text = |key: &str| {
+        let text = map.get(key).and_then(Value::as_str).map(str::to_owned);
+        text.ok_or_else(|| format!("its `{key}` is no text"))
+    };
+    let mut task = PortableTask {
+        id: text("id")?,
+        title: text("title")?,
+        ..PortableTask::default()
+    };
+    let given = |key: &str| map.get(key).filter(|value| !value.is_null());
+    if let Some(work) = given("work") {
+        let work = TaskWork::deserialize(work);
+        task.work = work.map_err(|fault| format!("its `work`: {fault}"))?;
+    }
+    for kind in FieldKind::ALL {
+        if given(&kind.key()).is_some_and(|value| !task.set_json(kind, value)) {
+            return Err(format!("its `{}` is of another kind", kind.key()));
+        }
+    }
     task.ext = ext_of(map, |key| {
-        written.get(key).is_some() || key == "parent" || key == "ext"
+        let is_field = FieldKind::ALL.iter().any(|kind| kind.key() == key);
+        is_field || ["id", "title", "work", "parent", "ext"].contains(&key)
     });
-    let parent = text_at(map, &["parent"]);
-    Ok((task, parent))
+    Ok((task, text_at(map, &["parent"])))
 }
 
 /// The entries of `ext`, and those that are no field.

@@ -267,6 +267,7 @@ fn place_tasks(plan: &mut PortablePlan, above: Vec<Option<String>>, dotted: bool
 
 #[cfg(test)]
 mod tests {
+    use fp_plan::plan::FieldKind;
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
@@ -665,7 +666,7 @@ mod tests {
         );
         let plan = read_source(SourceFormat::SpecKit, &folder(&[("tasks.md", page)])).unwrap();
         assert_eq!(
-            plan.tasks[3].files.as_ref().unwrap()[0].path,
+            plan.tasks[3].fields.items(FieldKind::Files)[0].text,
             "Lib/A/D.swift"
         );
     }

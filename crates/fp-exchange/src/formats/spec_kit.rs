@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use fp_plan::plan::FieldKind;
 use fp_plan::text::one_line;
 use regex::{Captures, Regex};
 
@@ -13,7 +14,7 @@ use super::boxes::read_boxes;
 use crate::folder::{SourceFolder, folder_of};
 use crate::page::{plain_text, sections_of};
 use crate::portable::{PortablePlan, PortableTask};
-use crate::words::{files_named_in, pattern, title_of, work_of_box};
+use crate::words::{paths_in, pattern, title_of, work_of_box};
 
 /// `- [ ] T001 [P] [US1] what to do`.
 static TASK: LazyLock<Regex> = LazyLock::new(|| {
@@ -131,10 +132,9 @@ fn read_task(order: &mut PageOrder, found: &Captures<'_>, phase: &str) -> Portab
         .map(|tag| one_line(&tag[1]))
         .collect();
     let is_parallel = tags.iter().any(|tag| tag.eq_ignore_ascii_case("P"));
-    let covers: Vec<String> = tags
+    let stories = tags
         .into_iter()
-        .filter(|tag| tag.to_uppercase().starts_with("US"))
-        .collect();
+        .filter(|tag| tag.to_uppercase().starts_with("US"));
     let mut waits = order.next_waits(&id, is_parallel);
     order.counts |= !waits.is_empty();
     for list in DEPENDS.captures_iter(&text) {
@@ -145,15 +145,17 @@ fn read_task(order: &mut PageOrder, found: &Captures<'_>, phase: &str) -> Portab
     }
     waits.dedup();
     let whole = FILE_IN_FOLDER.replace_all(&found[4], "$2$1");
-    PortableTask {
+    let mut task = PortableTask {
         title: if title.is_empty() { id.clone() } else { title },
-        description,
         dependencies: Some(waits),
-        files: files_named_in(&whole),
-        covers: Some(covers).filter(|covers| !covers.is_empty()),
-        group: Some(phase.to_owned()).filter(|phase| !phase.is_empty()),
         work: work_of_box(&found[1]),
         id,
         ..PortableTask::default()
-    }
+    };
+    let group = (!phase.is_empty()).then(|| phase.to_owned());
+    task.add_texts(FieldKind::Description, description);
+    task.add_texts(FieldKind::Files, paths_in(&whole));
+    task.add_texts(FieldKind::Covers, stories);
+    task.add_texts(FieldKind::Group, group);
+    task
 }

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
+use fp_plan::plan::FieldKind;
 use fp_plan::text::one_line;
 use serde_json::{Map, Value};
 
 use super::ReadResult;
 use crate::folder::{SourceFolder, folder_of};
-use crate::portable::{PortableFile, PortablePlan, PortableTask, TaskWork};
+use crate::portable::{PortablePlan, PortableTask, TaskWork};
 use crate::words::{entries_of, pieces_of, text_at, title_of, work_of};
 
 /// The tag that new plans have.
@@ -189,50 +190,49 @@ fn read_task(
         plan.problem_in(path, format!("the dependencies of {id} can't be read"));
     }
     let (title, more) = title_of(&text("title").unwrap_or_default());
-    let prose: Vec<String> = more
-        .into_iter()
-        .chain(text("description"))
-        .chain(text("details"))
-        .collect();
-    let tested = text("testStrategy");
-    let criteria = map.get("acceptanceCriteria").and_then(Value::as_array);
-    let criteria = criteria.into_iter().flatten().filter_map(Value::as_str);
-    let acceptance: Vec<String> = criteria
-        .map(one_line)
-        .chain(entries_of(tested.as_deref().unwrap_or_default()))
-        .collect();
-    let files = map.get("relevantFiles").and_then(Value::as_array);
-    let files = files.into_iter().flatten().filter_map(|file| {
-        Some(PortableFile {
-            path: file
-                .as_str()
-                .or_else(|| file.get("path")?.as_str())?
-                .to_owned(),
-            note: None,
-        })
-    });
-    let files: Vec<PortableFile> = files.collect();
-    let mut ext = map.clone();
-    ext.remove("subtasks");
-    PortableTask {
+    let mut task = PortableTask {
         id: id.to_owned(),
         title: if title.is_empty() {
             id.to_owned()
         } else {
             title
         },
-        description: (!prose.is_empty()).then(|| prose.join("\n\n")),
-        complexity: complexity_of(map.get("complexity")),
-        acceptance: (!acceptance.is_empty()).then_some(acceptance),
         dependencies,
-        files: (!files.is_empty()).then_some(files),
-        tests_required: tested.map(|_| true),
-        hints: text("implementationApproach").map(|text| entries_of(&text)),
-        priority: text("priority").map(|text| one_line(&text)),
         work,
-        ext,
+        ext: map.clone(),
         ..PortableTask::default()
-    }
+    };
+    task.ext.remove("subtasks");
+    let listed = |key: &str| map.get(key).and_then(Value::as_array).into_iter().flatten();
+    let prose = [more, text("description"), text("details")]
+        .into_iter()
+        .flatten();
+    let prose: Vec<String> = prose.collect();
+    let tested = text("testStrategy");
+    let criteria = listed("acceptanceCriteria")
+        .filter_map(Value::as_str)
+        .map(one_line);
+    let criteria = criteria.chain(entries_of(tested.as_deref().unwrap_or_default()));
+    let files = listed("relevantFiles")
+        .filter_map(|file| file.as_str().or_else(|| file.get("path")?.as_str()));
+    let hints = text("implementationApproach").unwrap_or_default();
+    task.add_texts(FieldKind::Complexity, complexity_of(map.get("complexity")));
+    task.add_texts(
+        FieldKind::Description,
+        (!prose.is_empty()).then(|| prose.join("\n\n")),
+    );
+    task.add_texts(FieldKind::Acceptance, criteria);
+    task.add_texts(FieldKind::Files, files.map(str::to_owned));
+    task.add_texts(
+        FieldKind::TestsRequired,
+        tested.as_ref().map(|_| "yes".to_owned()),
+    );
+    task.add_texts(FieldKind::Hints, entries_of(&hints));
+    task.add_texts(
+        FieldKind::Priority,
+        text("priority").map(|text| one_line(&text)),
+    );
+    task
 }
 
 /// The ids that a value lists: an array of texts and numbers, or one of them. `None` where it is no such list.
@@ -249,27 +249,25 @@ fn ids_in(value: &Value) -> Option<Vec<String>> {
 }
 
 /// A complexity on the scale of 1 to 10.
-fn complexity_of(value: Option<&Value>) -> Option<u32> {
-    let complexity = u32::try_from(value?.as_u64()?).ok()?;
-    (1..=10).contains(&complexity).then_some(complexity)
+fn complexity_of(value: Option<&Value>) -> Option<String> {
+    let complexity = value?.as_u64()?;
+    (1..=10)
+        .contains(&complexity)
+        .then(|| complexity.to_string())
 }
 
 /// Takes the complexities of a report for tasks that have none.
 fn add_complexities(plan: &mut PortablePlan, report: &Map<String, Value>) {
-    for entry in report
-        .get("complexityAnalysis")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-    {
-        let id = entry
-            .as_object()
-            .and_then(|entry| text_at(entry, &["taskId"]));
+    let entries = report.get("complexityAnalysis").and_then(Value::as_array);
+    for entry in entries.into_iter().flatten().filter_map(Value::as_object) {
+        let id = text_at(entry, &["taskId"]);
         let mut tasks = plan.tasks.iter_mut();
-        if let Some(task) = tasks.find(|task| Some(&task.id) == id.as_ref()) {
-            task.complexity = task
-                .complexity
-                .or_else(|| complexity_of(entry.get("complexityScore")));
+        let task = tasks.find(|task| Some(&task.id) == id.as_ref());
+        if let Some(task) = task.filter(|task| task.fields.get(FieldKind::Complexity).is_none()) {
+            task.add_texts(
+                FieldKind::Complexity,
+                complexity_of(entry.get("complexityScore")),
+            );
         }
     }
 }

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fp_exchange::{
-    ImportError, ImportNotice, Material, PlanDraft, PortablePlan, RecognisedSource, SourceFolder,
-    SourceFormat, read_source, recognise_source,
+    ImportError, ImportNotice, Material, PlanDraft, RecognisedSource, SourceFolder, SourceFormat,
+    read_source, recognise_source,
 };
 use fp_host::error::HostError;
 use fp_host::facts;
@@ -18,7 +18,7 @@ use fp_host::plan::TASKS;
 use fp_host::plan_folder::{PlanFolder, PlanRecord};
 use fp_host::platform;
 use fp_host::store::Store;
-use fp_plan::diagnostic::Severity;
+use fp_plan::diagnostic::{Diagnostic, Severity};
 use fp_plan::plan::id::PlanId;
 use fp_plan::plan::parse;
 use fp_plan::rules::check;
@@ -38,8 +38,6 @@ use crate::features::linear::mapping_moved_to;
 pub(crate) const ORIGIN: &str = "import.json";
 /// The texts of a plan that no reader knows, for the decomposer.
 const MATERIAL: &str = "material.md";
-/// The formats that version 0.2 read.
-const REMOVED: [&str; 4] = ["uctm", "maestro", "ccw", "beads"];
 /// The mirror in Linear, in the plan's folder.
 const MAPPING: &str = "linear-mapping.json";
 /// Files that come along with a plan of fractal-planner, beside the evidence.
@@ -68,8 +66,6 @@ pub(crate) struct ImportArgs {
     /// The format; recognised by what the files say where left out
     #[arg(long, value_name = "FORMAT", value_parser = source_format())]
     from: Option<SourceFormat>,
-    #[command(flatten)]
-    part: PartArgs,
     /// Show the report and the tree, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -78,30 +74,8 @@ pub(crate) struct ImportArgs {
 fn source_format() -> impl TypedValueParser<Value = SourceFormat> {
     let names = SourceFormat::VARIANTS
         .iter()
-        .map(|format| PossibleValue::new(format.into_str()));
-    let removed = REMOVED.map(|name| PossibleValue::new(name).hide(true));
-    PossibleValuesParser::new(names.chain(removed)).try_map(|name| {
-        name.parse::<SourceFormat>()
-            .map_err(|_| format!("`/fp:plan --import PATH` in Claude Code makes a plan of {name}"))
-    })
-}
-
-/// What version 0.2 had to import a part of a plan.
-#[derive(Debug, Clone, clap::Args)]
-pub(crate) struct PartArgs {
-    #[arg(long = "open", aliases = ["only", "tag"], hide = true, num_args = 0..=1)]
-    part: Option<Option<String>>,
-}
-
-impl PartArgs {
-    pub(crate) fn refuse(&self) -> Result<(), CommandError> {
-        let message = "a plan is imported as a whole: there is no --open, --only or --tag";
-        match self.part {
-            None => Ok(()),
-            Some(_) => Err(CommandError::failed(message)
-                .hint("what is done stays done; take other tasks out of tasks.md")),
-        }
-    }
+        .map(|format| format.into_str());
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<SourceFormat>())
 }
 
 /// A plan that was read and will be written.
@@ -122,7 +96,6 @@ struct Import {
 }
 
 pub(crate) fn run(args: ImportArgs, context: &Context) -> CommandResult {
-    args.part.refuse()?;
     let source = ImportSource::gather(&args.path, context)?;
     let recognised = match args.from {
         Some(source) => Ok(RecognisedSource {
@@ -140,43 +113,42 @@ pub(crate) fn run(args: ImportArgs, context: &Context) -> CommandResult {
         true => None,
         false => {
             let settings = SettingsLayer::default();
-            let written = import.write(&source.folder, settings, Decider::User, context)?;
-            Some(written.0)
+            let (written, _) = import.write(&source.folder, settings, Decider::User, context)?;
+            Some(written)
         }
     };
+    let written = written.as_ref();
     context.report(
-        &import.json(written.as_ref()),
-        &import.written_text(written.as_ref(), context),
+        &import.json(written),
+        &import.written_text(written, context),
     )
 }
 
 /// Fails for a path in the repository that a link leads out of it: it names a file that whoever made the link chose.
 fn refuse_leading_out(given: &Path, path: &Path, context: &Context) -> Result<(), CommandError> {
+    let root = &context.repo().root;
     let goes_up = given.components().any(|part| part == Component::ParentDir);
-    let (Ok(real), Ok(root)) = (
-        platform::real_path(path),
-        platform::real_path(&context.repo().root),
-    ) else {
-        return Ok(());
-    };
-    if goes_up || !path.starts_with(&context.repo().root) || real.starts_with(root) {
+    if goes_up || !path.starts_with(root) {
         return Ok(());
     }
-    let message = format!(
-        "{} is a link that leads out of the repository",
-        given.display()
-    );
+    let (Ok(real), Ok(root)) = (platform::real_path(path), platform::real_path(root)) else {
+        return Ok(());
+    };
+    if real.starts_with(root) {
+        return Ok(());
+    }
+    let given = given.display();
+    let message = format!("{given} is a link that leads out of the repository");
+    let place = real.display();
     Err(CommandError::refused(message).hint(format!(
-        "if that is the plan you mean, name the place itself: {}",
-        real.display()
+        "if that is the plan you mean, name the place itself: {place}"
     )))
 }
 
 /// The path from the repository where it is inside, else from the root of the disk.
 fn origin_path(path: &Path, context: &Context) -> String {
     let real = platform::real_path(path).unwrap_or_else(|_| path.to_owned());
-    let below = real.strip_prefix(&context.repo().root).map(Path::to_owned);
-    match below {
+    match real.strip_prefix(&context.repo().root) {
         Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
         Ok(below) => below.to_string_lossy().into_owned(),
         Err(_) => real.to_string_lossy().into_owned(),
@@ -252,26 +224,8 @@ impl ImportSource {
     ) -> Result<(PathBuf, PlanRecord, Value), CommandError> {
         let material = Material::of(&self.folder);
         let goal = material.title.unwrap_or_else(|| named_after(&self.path));
-        let (all, open) = (
-            material.items.len(),
-            material.items.iter().filter(|item| !item.done).count(),
-        );
-        let mode = if open > PIPELINE {
-            Mode::Full
-        } else {
-            Mode::Pipeline
-        };
-        let into = context.plans()?.create(&goal, context.today())?;
-        context.note_made(into.id());
-        let record = PlanRecord {
-            plan_id: into.id().clone(),
-            goal,
-            mode,
-            mode_reason: format!("made of {} of another plan", counted(open, "open item")),
-            created_at: context.now(),
-            by,
-            settings,
-        };
+        let all = material.items.len();
+        let open = material.items.iter().filter(|item| !item.done).count();
         let path = origin_path(&self.path, context);
         let origin = json!({
             "schemaVersion": 1,
@@ -280,17 +234,24 @@ impl ImportSource {
             "importedAt": context.now(),
             "items": material.items,
         });
-        // Without its record the folder is no plan, so that it comes last.
-        let written = file::atomic_write(&into.file(MATERIAL), material.text.as_bytes())
-            .and_then(|()| {
-                file::atomic_write(&into.file(ORIGIN), format!("{origin:#}\n").as_bytes())
-            })
-            .map_err(CommandError::from)
-            .and_then(|()| Ok(into.describe(&record, None)?));
-        if let Err(error) = written {
-            drop(fs::remove_dir_all(into.path()));
-            return Err(error);
-        }
+        let plan = NewPlan {
+            title: &goal,
+            goal: &goal,
+            mode: if open > PIPELINE {
+                Mode::Full
+            } else {
+                Mode::Pipeline
+            },
+            mode_reason: format!("made of {} of another plan", counted(open, "open item")),
+            imported: None,
+            tree: None,
+        };
+        let (folder, record) = plan.write(settings, by, context, |_| {
+            vec![
+                (MATERIAL.to_owned(), material.text),
+                (ORIGIN.to_owned(), format!("{origin:#}\n")),
+            ]
+        })?;
         self.unread.extend(material.notices);
         let report = json!({
             "from": "material",
@@ -298,9 +259,76 @@ impl ImportSource {
             "title": record.goal,
             "items": { "total": all, "done": all - open },
             "problems": self.unread,
-            "planId": into.id(),
+            "planId": folder.id(),
         });
-        Ok((into.path().to_owned(), record, report))
+        Ok((folder.path().to_owned(), record, report))
+    }
+}
+
+/// A plan to be made of another one.
+struct NewPlan<'p> {
+    title: &'p str,
+    goal: &'p str,
+    mode: Mode,
+    mode_reason: String,
+    /// The work that is done already.
+    imported: Option<Event>,
+    tree: Option<&'p str>,
+}
+
+impl NewPlan<'_> {
+    /// Makes the plan, with the other files `texts`. Of a plan that can't be written whole nothing is left.
+    fn write(
+        self,
+        settings: SettingsLayer,
+        by: Decider,
+        context: &Context,
+        texts: impl FnOnce(&PlanId) -> Vec<(String, String)>,
+    ) -> Result<(PlanFolder, PlanRecord), CommandError> {
+        let into = context.plans()?.create(self.title, context.today())?;
+        context.note_made(into.id());
+        let record = PlanRecord {
+            plan_id: into.id().clone(),
+            goal: self.goal.to_owned(),
+            mode: self.mode,
+            mode_reason: self.mode_reason.clone(),
+            created_at: context.now(),
+            by,
+            settings,
+        };
+        let texts = texts(into.id());
+        let written = self.fill(&into, &record, texts, context);
+        if written.is_err() {
+            // It was made for this plan, and nobody else has put anything into it.
+            drop(fs::remove_dir_all(into.path()));
+        }
+        written.map(|()| (into, record))
+    }
+
+    /// Without its record and its tree the folder is no plan, so that they come last.
+    fn fill(
+        self,
+        into: &PlanFolder,
+        record: &PlanRecord,
+        texts: Vec<(String, String)>,
+        context: &Context,
+    ) -> Result<(), CommandError> {
+        for (path, text) in texts {
+            let path = into.path().join(path);
+            let above = path.parent().unwrap_or(into.path());
+            fs::create_dir_all(above).map_err(HostError::writing(above))?;
+            file::atomic_write(&path, text.as_bytes())?;
+        }
+        if let Some(imported) = self.imported {
+            let store = Store::new(into.path().to_owned(), into.id().clone());
+            let mut store = store.lock(Duration::ZERO)?;
+            store.append(vec![imported], context.now())?;
+        }
+        into.describe(record, None)?;
+        if let Some(tree) = self.tree {
+            file::atomic_write(&into.file(TASKS), tree.as_bytes())?;
+        }
+        Ok(())
     }
 }
 
@@ -310,81 +338,56 @@ impl Import {
         source: &ImportSource,
         context: &Context,
     ) -> Result<Self, CommandError> {
-        let ImportSource {
-            given,
-            path,
-            folder,
-            unread,
-        } = source;
+        let folder = &source.folder;
         let mut plan =
             read_source(recognised.source, folder).map_err(|error| source.failure(&error))?;
         if plan.tasks.len() > MAX_TASKS {
-            let (path, tasks) = (given.display(), plan.tasks.len());
+            let (path, tasks) = (source.given.display(), plan.tasks.len());
             let message =
                 format!("{path} has {tasks} tasks: at most {MAX_TASKS} are imported at once");
             return Err(CommandError::failed(message).hint("give it in parts"));
         }
-        plan.notices
-            .extend(unread.iter().filter(|notice| notice.is_problem).cloned());
-        Self::new(recognised, plan, path, folder, context)
-    }
-
-    fn new(
-        recognised: RecognisedSource,
-        mut plan: PortablePlan,
-        path: &Path,
-        folder: &SourceFolder,
-        context: &Context,
-    ) -> Result<Self, CommandError> {
+        let unread = source.unread.iter().filter(|notice| notice.is_problem);
+        plan.notices.extend(unread.cloned());
         if plan.title.trim().is_empty() {
-            plan.title = named_after(path);
+            plan.title = named_after(&source.path);
         }
         let mut draft = PlanDraft::new(plan);
         let done = prove_done(&mut draft, context);
         let ours = recognised.source == SourceFormat::FractalPlanner;
-        let interview = folder
-            .text("interview.json")
-            .filter(|_| ours)
-            .map(Interview::parse);
-        if let Some(Err(error)) = &interview {
+        let interview = folder.text("interview.json").filter(|_| ours);
+        let interview = interview.map(Interview::parse).transpose();
+        let interview = interview.unwrap_or_else(|error| {
             let notice = ImportNotice::problem(format!("{error}; it does not come along"));
             draft.plan.notices.push(notice.in_file("interview.json"));
-        }
-        let interview = interview.and_then(Result::ok);
+            None
+        });
         let (tree, parsed) = parse(&draft.text);
         let max = context.settings()?.max_complexity;
         let programs = std::env::var_os("PATH").unwrap_or_default();
-        let mut facts = facts::gather(
-            &context.repo().root,
-            &tree,
-            max,
-            interview.as_ref(),
-            &programs,
-        );
-        facts.done = done
+        let root = &context.repo().root;
+        let mut facts = facts::gather(root, &tree, max, interview.as_ref(), &programs);
+        let titles = done
             .iter()
-            .map(|done| (done.task.to_string(), done.title.clone()))
-            .collect();
+            .map(|done| (done.task.to_string(), done.title.clone()));
+        facts.done = titles.collect();
         let findings = check(&tree, &parsed, &facts);
         let mut by_rule = BTreeMap::new();
-        findings
-            .iter()
-            .for_each(|finding| *by_rule.entry(finding.rule).or_default() += 1);
-        let errors = findings
-            .iter()
-            .filter(|finding| finding.severity == Severity::Error)
-            .count();
-        let (warnings, leaves) = (findings.len() - errors, tree.leaves().count());
-        let path = origin_path(path, context);
+        for finding in &findings {
+            *by_rule.entry(finding.rule).or_default() += 1;
+        }
+        let is_error = |finding: &&Diagnostic| finding.severity == Severity::Error;
+        let errors = findings.iter().filter(is_error).count();
+        let leaves = tree.leaves().count();
         Ok(Self {
             recognised,
-            path,
+            path: origin_path(&source.path, context),
             draft,
             done,
             interview,
             by_rule,
             errors,
-            warnings,
+            warnings: findings.len() - errors,
             leaves,
         })
     }
@@ -396,68 +399,29 @@ impl Import {
         by: Decider,
         context: &Context,
     ) -> Result<(PlanFolder, PlanRecord), CommandError> {
+        let from = self.recognised.source;
         let plan = &self.draft.plan;
-        let goal = plan
-            .goal
-            .clone()
-            .filter(|goal| !goal.trim().is_empty())
-            .unwrap_or_else(|| plan.title.clone());
-        let into = context.plans()?.create(&plan.title, context.today())?;
-        context.note_made(into.id());
+        let goal = plan.goal.as_deref().filter(|goal| !goal.trim().is_empty());
         let (mode, mode_reason) = self.mode();
-        let record = PlanRecord {
-            plan_id: into.id().clone(),
-            goal,
+        let new = NewPlan {
+            title: &plan.title,
+            goal: goal.unwrap_or(&plan.title),
             mode,
             mode_reason,
-            created_at: context.now(),
-            by,
-            settings,
-        };
-        let written = self.fill(&into, &record, folder, context);
-        if written.is_err() {
-            // It was made for this plan, and nobody else has put anything into it.
-            drop(fs::remove_dir_all(into.path()));
-        }
-        written.map(|()| (into, record))
-    }
-
-    /// Writes the plan's files. `tasks.md` is the last: what ends the import before leaves a folder without a tree,
-    /// and nothing takes that for a plan.
-    fn fill(
-        &self,
-        into: &PlanFolder,
-        record: &PlanRecord,
-        folder: &SourceFolder,
-        context: &Context,
-    ) -> Result<(), CommandError> {
-        into.describe(record, None)?;
-        let origin = self
-            .draft
-            .origin(self.recognised.source, &self.path, context.now());
-        let mut texts = vec![(ORIGIN.to_owned(), origin)];
-        texts.extend(self.texts_along(folder, into.id()));
-        for (path, text) in texts {
-            let path = into.path().join(path);
-            let above = path.parent().unwrap_or(into.path());
-            fs::create_dir_all(above).map_err(HostError::writing(above))?;
-            file::atomic_write(&path, text.as_bytes())?;
-        }
-        if !self.done.is_empty() {
-            let from = self.recognised.source.into_str().to_owned();
-            let imported = Event::Imported {
-                from,
+            imported: (!self.done.is_empty()).then(|| Event::Imported {
+                from: from.into_str().to_owned(),
                 tasks: self.done.clone(),
-            };
-            let store = Store::new(into.path().to_owned(), into.id().clone());
-            store
-                .lock(Duration::ZERO)?
-                .append(vec![imported], context.now())?;
-        }
-        Ok(file::atomic_write(
-            &into.file(TASKS),
-            self.draft.text.as_bytes(),
-        )?)
+            }),
+            tree: Some(&self.draft.text),
+        };
+        new.write(settings, by, context, |id| {
+            let origin = self.draft.origin(from, &self.path, context.now());
+            let mut texts = vec![(ORIGIN.to_owned(), origin)];
+            if from == SourceFormat::FractalPlanner {
+                texts.extend(self.texts_along(folder, id));
+            }
+            texts
+        })
     }
 
     /// The mode that a plan of this size would have had, and the reason.
@@ -467,43 +431,34 @@ impl Import {
             2..=PIPELINE => Mode::Pipeline,
             _ => Mode::Full,
         };
-        (
-            mode,
-            format!("imported with {}", counted(self.leaves, "task")),
-        )
-    }
-
-    /// A plan of fractal-planner in which each task has the id that it had.
-    fn keeps_ids(&self) -> bool {
-        let PlanDraft { plan, ids, .. } = &self.draft;
-        self.recognised.source == SourceFormat::FractalPlanner
-            && plan.tasks.iter().zip(ids).all(|(task, id)| task.id == *id)
+        let tasks = counted(self.leaves, "task");
+        (mode, format!("imported with {tasks}"))
     }
 
     /// The other files that come along from a folder of fractal-planner.
     fn texts_along(&self, folder: &SourceFolder, plan: &PlanId) -> Vec<(String, String)> {
-        if self.recognised.source != SourceFormat::FractalPlanner {
-            return Vec::new();
-        }
+        let PlanDraft {
+            plan: portable,
+            ids,
+            ..
+        } = &self.draft;
         let mut paths: Vec<String> = ALONG.map(str::to_owned).into();
         paths.extend(self.interview.iter().map(|_| "interview.json".to_owned()));
-        let mut mapping = None;
+        let mut tasks = portable.tasks.iter().zip(ids);
         // These speak of tasks by id.
-        if self.keeps_ids() {
-            paths.extend(
-                self.draft
-                    .ids
-                    .iter()
-                    .map(|id| format!("evidence/task-{id}-verification.md")),
-            );
-            mapping = folder
-                .text(MAPPING)
-                .and_then(|text| mapping_moved_to(text, plan));
+        let keeps_ids = tasks.all(|(task, id)| task.id == *id);
+        if keeps_ids {
+            let evidence = ids
+                .iter()
+                .map(|id| format!("evidence/task-{id}-verification.md"));
+            paths.extend(evidence);
         }
-        let texts = paths
-            .into_iter()
-            .filter_map(|path| Some((folder.text(&path)?.to_owned(), path)));
-        let texts = texts.map(|(text, path)| (path, text));
+        let mapping = folder.text(MAPPING).filter(|_| keeps_ids);
+        let mapping = mapping.and_then(|text| mapping_moved_to(text, plan));
+        let texts = paths.into_iter().filter_map(|path| {
+            let text = folder.text(&path)?.to_owned();
+            Some((path, text))
+        });
         texts
             .chain(mapping.map(|mapping| (MAPPING.to_owned(), mapping)))
             .collect()

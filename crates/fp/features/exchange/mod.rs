@@ -5,5 +5,5 @@ mod gather;
 pub(crate) mod import;
 mod named;
 
-pub(crate) use self::import::{ORIGIN, PartArgs, import_to_complete};
+pub(crate) use self::import::{ORIGIN, import_to_complete};
 pub(crate) use self::named::note_named;
