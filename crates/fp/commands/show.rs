@@ -90,8 +90,8 @@ pub(crate) fn chart(
 }
 
 fn flowchart_of(context: &Context, report: &TreeReport<'_>) -> String {
-    let chart = mermaid::flowchart(report);
-    context.notices(mermaid::limit(report, &chart).as_slice());
+    let chart = mermaid::flowchart_of(report);
+    context.notices(mermaid::limit_exceeded(report, &chart).as_slice());
     chart
 }
 

@@ -1,6 +1,7 @@
 //! Draws the task tree as a Mermaid flowchart, which GitHub and editors render: a frame for each parent, an
 //! arrow for each dependency.
 
+use fp_run::report::status::TaskLine;
 use fp_run::report::tree::{TaskRow, TreeReport};
 
 use crate::commands::show::complexity_and_state;
@@ -23,47 +24,46 @@ const CLASSES: &str = "  classDef waiting fill:#f2f2ef,stroke:#8a8a83,color:#1c1
   classDef critical stroke-width:3px
 ";
 
-pub(crate) fn flowchart(report: &TreeReport<'_>) -> String {
+pub(crate) fn flowchart_of(report: &TreeReport<'_>) -> String {
     let mut text = String::from("flowchart LR\n");
     let mut frames = 0;
+    let close_frames = |text: &mut String, frames: usize, depth: usize| {
+        (depth..frames)
+            .rev()
+            .for_each(|depth| *text += &format!("{}end\n", margin_of(depth)));
+    };
     for (number, task) in report.tasks.iter().enumerate() {
-        for depth in (task.depth.min(frames)..frames).rev() {
-            text.push_str(&format!("{}end\n", indent(depth)));
-        }
+        close_frames(&mut text, frames, task.depth);
         frames = frames.min(task.depth);
-        let (indent, label) = (indent(frames), escaped(&label(task)));
+        let (margin, label) = (margin_of(frames), label_of(task));
         if task.leaf {
-            text.push_str(&format!("{indent}t{number}[\"{label}\"]\n"));
+            text += &format!("{margin}t{number}[\"{label}\"]\n");
         } else {
-            text.push_str(&format!("{indent}subgraph p{number}[\"{label}\"]\n"));
+            text += &format!("{margin}subgraph p{number}[\"{label}\"]\n");
             frames += 1;
         }
     }
-    for depth in (0..frames).rev() {
-        text.push_str(&format!("{}end\n", indent(depth)));
-    }
+    close_frames(&mut text, frames, 0);
     for (number, task) in report.tasks.iter().enumerate() {
         for &target in &task.after {
             let kind = if report.tasks[target].leaf { 't' } else { 'p' };
-            text.push_str(&format!("  {kind}{target} --> t{number}\n"));
+            text += &format!("  {kind}{target} --> t{number}\n");
         }
     }
-    text.push_str(CLASSES);
-    for (number, task) in report
-        .tasks
-        .iter()
-        .enumerate()
-        .filter(|(_, task)| task.leaf)
-    {
-        if let Some(classes) = classes(task) {
-            text.push_str(&format!("  class t{number} {classes}\n"));
+    text += CLASSES;
+    for (number, task) in report.tasks.iter().enumerate() {
+        let state = task.state.as_ref().map(TaskLine::state_word);
+        let critical = task.critical.then_some("critical");
+        let classes: Vec<&str> = state.into_iter().chain(critical).collect();
+        if task.leaf && !classes.is_empty() {
+            text += &format!("  class t{number} {}\n", classes.join(","));
         }
     }
     text
 }
 
 /// The reason why Mermaid may refuse to draw `text`, if any.
-pub(crate) fn limit(report: &TreeReport<'_>, text: &str) -> Option<String> {
+pub(crate) fn limit_exceeded(report: &TreeReport<'_>, text: &str) -> Option<String> {
     let arrows: usize = report.tasks.iter().map(|task| task.after.len()).sum();
     (arrows > MAX_ARROWS || text.len() > MAX_TEXT).then(|| {
         format!(
@@ -72,45 +72,24 @@ pub(crate) fn limit(report: &TreeReport<'_>, text: &str) -> Option<String> {
     })
 }
 
-fn indent(depth: usize) -> String {
+fn margin_of(depth: usize) -> String {
     "  ".repeat(depth.min(20) + 1)
 }
 
-fn classes(task: &TaskRow) -> Option<String> {
-    let state = task
-        .state
-        .as_ref()
-        .map(|run| run.state_word().to_lowercase());
-    let critical = task.critical.then(|| "critical".to_owned());
-    let classes: Vec<String> = state.into_iter().chain(critical).collect();
-    (!classes.is_empty()).then(|| classes.join(","))
-}
-
-/// Escapes `text` for a quoted label. Mermaid knows no escapes except character numbers, and reads Markdown
-/// and HTML in labels, so every character that could have a meaning is written as its number.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | ' ' | ',' | '(' | ')' => out.push(c),
-            c if c.is_alphanumeric() => out.push(c),
-            c => out.push_str(&format!("#{};", u32::from(c))),
-        }
-    }
-    out
-}
-
-/// The label of a box: id, title, and in brackets complexity and state. One line, without control characters.
-fn label(task: &TaskRow) -> String {
-    let facts = complexity_and_state(task);
-    let facts = if facts.is_empty() {
-        facts
-    } else {
-        format!(" ({facts})")
+/// The label of a box: id, title, and in brackets complexity and state.
+///
+/// Mermaid knows no escapes except character numbers, and reads Markdown and HTML in labels, so every character that could
+/// have a meaning is written as its number.
+fn label_of(task: &TaskRow) -> String {
+    let facts = match complexity_and_state(task) {
+        facts if facts.is_empty() => facts,
+        facts => format!(" ({facts})"),
     };
     let label = format!("{} {}{facts}", task.id, task.title);
-    label
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
+    let escape = |c: char| match c {
+        c if c.is_alphanumeric() || " ,()".contains(c) => c.to_string(),
+        c if c.is_control() => " ".to_owned(),
+        c => format!("#{};", u32::from(c)),
+    };
+    label.chars().map(escape).collect()
 }

@@ -1,164 +1,141 @@
-//! Pages that people can open anywhere and pass on: they need no network, no framework and no other file. The
-//! text is in the page itself; the browser makes the drawings from the report beside it.
+//! Pages that people can open anywhere and pass on: they need no network, no framework and no other file. The text is in the
+//! page itself, by templates; the browser makes the drawings from the report beside it.
 //!
-//! A stranger may have written the plan's texts. They are escaped in the page, and its policy lets no script
-//! run except the page's own, identified by its hash.
-
-macro_rules! put {
-    ($page:expr, $($format:tt)*) => {{
-        use std::fmt::Write as _;
-        write!($page, $($format)*).expect("writing to a string can't fail")
-    }};
-}
+//! A stranger may have written the plan's texts. Templates escape them, and the page's policy lets no script run except the
+//! page's own, identified by its hash.
 
 pub(crate) mod mermaid;
 pub(crate) mod plan;
 pub(crate) mod run;
 
-use std::borrow::Cow;
+use std::sync::LazyLock;
 
-use fp_run::report::status::TaskCounts;
+use fp_plan::text::{counted, shown_command};
+use fp_run::report::took;
 use fp_run::report::tree::TreeReport;
+use fp_run::run::payload::short;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior, Value};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-const GRAPH: &str = r#"<section class="pane graph" aria-labelledby="graph-title">
-<div class="head"><h2 id="graph-title">Waves</h2><p id="graph-note"></p>
-<div class="zoom" role="group" aria-label="Zoom">
-<button type="button" id="zoom-out" aria-label="Smaller">−</button>
-<button type="button" id="zoom-fit">Fit</button>
-<button type="button" id="zoom-in" aria-label="Larger">+</button>
-</div></div>
-<div id="graph" role="group" aria-label="Tasks by wave"><p class="empty">The drawing needs JavaScript.</p></div>
-</section>
-"#;
-
-/// Switches between light and dark; the script names what it does.
-const THEME: &str = r#"<button type="button" id="theme" aria-label="Switch theme"></button>"#;
-
-/// A shared picture of the page says where it is from.
-fn footer(page: &mut String) {
-    let (version, home) = (env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_REPOSITORY"));
-    let home = home.trim_start_matches("https://");
-    put!(
-        page,
-        "<footer><b>Fractal Planner</b> {version} <span>{home}</span></footer>\n"
-    );
+/// What the frame of all pages needs, and the page itself.
+#[derive(Serialize)]
+struct HtmlPage<'p, T> {
+    /// The template of the page.
+    template: &'static str,
+    goal: &'p str,
+    kind: &'static str,
+    style: &'static str,
+    script: &'static str,
+    /// The script's data as JSON, each under the id that it looks for.
+    data: Vec<(&'static str, String)>,
+    page: T,
 }
 
-fn head(title: &str, style: &str, script: &str, more: &str) -> String {
-    format!(
-        r#"<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">{more}
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{}</title>
-<style>{style}</style>
-</head>
-"#,
-        hash(style),
-        hash(script),
-        escaped(title)
-    )
+impl<T: Serialize> HtmlPage<'_, T> {
+    fn render(&self) -> String {
+        let template = TEMPLATES.get_template("page.html");
+        let page = template.and_then(|template| template.render(Serde(self)));
+        page.expect("the templates name what the pages have, which tests hold")
+    }
 }
 
-/// Embeds the script's data under the id that it looks for.
-fn data(page: &mut String, id: &str, data: &impl Serialize) {
-    let data = serde_json::to_string(data).expect("a report is made of texts and numbers");
-    put!(
-        page,
-        "<script type=\"application/json\" id=\"{id}\">{}</script>\n",
-        embedded(&data)
-    );
+fn json_of(data: &impl Serialize) -> String {
+    serde_json::to_string(data).expect("a report is made of texts and numbers")
 }
 
-fn end(page: &mut String, script: &str) {
-    put!(
-        page,
-        "<script type=\"module\">{script}</script>\n</body>\n</html>\n"
-    );
-}
+static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut templates = Environment::new();
+    // Tests find a name that nothing has; a page that somebody waits for shows nothing in its place.
+    templates.set_undefined_behavior(match cfg!(debug_assertions) {
+        true => UndefinedBehavior::SemiStrict,
+        false => UndefinedBehavior::Lenient,
+    });
+    let mut syntax = SyntaxConfig::builder();
+    let syntax = syntax
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .keep_trailing_newline(true)
+        .build();
+    templates.set_syntax(syntax.expect("these are the default marks"));
+    templates.set_formatter(|out, _, value| {
+        let text = value.to_string();
+        let shown = if value.is_safe() {
+            text
+        } else {
+            escaped_text(&text)
+        };
+        Ok(out.write_str(&shown)?)
+    });
+    let home = env!("CARGO_PKG_REPOSITORY").trim_start_matches("https://");
+    templates.add_global("home", home);
+    templates.add_global("version", env!("CARGO_PKG_VERSION"));
+    templates.add_filter("counted", |count: usize, what: &str| counted(count, what));
+    templates.add_filter("embedded", |json: &str| {
+        Value::from_safe_string(embedded_json(json))
+    });
+    templates.add_filter("hash", policy_hash);
+    templates.add_filter("prose", |text: &str| {
+        Value::from_safe_string(prose_of(text))
+    });
+    templates.add_filter("short", |hash: &str| short(hash).to_owned());
+    templates.add_filter("shown_command", |command: &str| shown_command(command));
+    templates.add_filter("took", took);
+    for (name, source) in [
+        ("page.html", include_str!("page.html")),
+        ("parts.html", include_str!("parts.html")),
+        ("plan.html", include_str!("plan.html")),
+        ("run.html", include_str!("run.html")),
+    ] {
+        let added = templates.add_template(name, source);
+        added.expect("the templates are well-formed, which tests hold");
+    }
+    templates
+});
 
 /// The hash by which the policy identifies a script or a style.
-fn hash(source: &str) -> String {
+fn policy_hash(source: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(source.as_bytes())))
 }
 
-/// Stands beside the word for the run: a run that is over may have failed.
-fn failed_badge(page: &mut String, counts: &TaskCounts) {
-    if counts.failed > 0 {
-        let failed = counts.failed;
-        put!(page, r#" <span class="phase bad">{failed} failed</span>"#);
-    }
-}
+/// The states of tasks, in the order of a task's life.
+const STATES: [&str; 9] = [
+    "done",
+    "verifying",
+    "building",
+    "asking",
+    "stopped",
+    "ready",
+    "waiting",
+    "skipped",
+    "failed",
+];
 
-/// The number of leaves in each state, as a bar.
-fn progress(page: &mut String, report: &TreeReport<'_>) {
-    let Some(counts) = &report.counts else { return };
-    let (done, all) = (counts.completed, counts.total);
-    put!(
-        page,
-        r#"<div class="progress" role="img" aria-label="{done} of {all} tasks done">"#
-    );
-    for (name, count) in states(report) {
-        // A style attribute would need a hole in the policy, so the script sets the width.
-        put!(page, r#"<i class="{name}" data-share="{count}"></i>"#);
-    }
-    page.push_str("</div>\n");
-}
-
-/// The states that occur, in the order of a task's life, each with its number of leaves.
-fn states(report: &TreeReport<'_>) -> Vec<(String, usize)> {
-    let order = [
-        "done",
-        "verifying",
-        "building",
-        "asking",
-        "stopped",
-        "ready",
-        "waiting",
-        "skipped",
-        "failed",
-    ];
-    let of = |name: &str| {
-        report
-            .tasks
-            .iter()
-            .filter_map(|task| task.state.as_ref())
-            .filter(|run| run.state_word() == name)
-            .count()
-    };
-    order
-        .iter()
-        .map(|name| (name.to_lowercase(), of(name)))
-        .filter(|(_, count)| *count > 0)
-        .collect()
+/// The states that occur, each with its number of leaves.
+fn states_of(report: &TreeReport<'_>) -> Vec<(&'static str, usize)> {
+    let runs = || report.tasks.iter().filter_map(|task| task.state.as_ref());
+    let count = |state| runs().filter(|run| run.state_word() == state).count();
+    let counts = STATES.into_iter().map(|state| (state, count(state)));
+    counts.filter(|(_, count)| *count > 0).collect()
 }
 
 /// Text with its code spans marked up.
-fn prose(text: &str) -> String {
+fn prose_of(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) || text.contains("``") {
-        return escaped(text).into_owned();
+        return escaped_text(text);
     }
-    let tagged = parts.iter().enumerate().map(|(at, part)| {
-        if at % 2 == 1 {
-            format!("<code>{}</code>", escaped(part))
-        } else {
-            escaped(part).into_owned()
-        }
+    let tagged = parts.iter().enumerate().map(|(at, part)| match at % 2 {
+        1 => format!("<code>{}</code>", escaped_text(part)),
+        _ => escaped_text(part),
     });
     tagged.collect()
 }
 
 /// Escapes `text` for an element or a quoted attribute. Replaces characters that are not allowed in a page.
-fn escaped(text: &str) -> Cow<'_, str> {
-    let special = |c: char| matches!(c, '&' | '<' | '>' | '"' | '\'') || is_forbidden(c);
-    if !text.contains(special) {
-        return Cow::Borrowed(text);
-    }
+fn escaped_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match c {
@@ -171,7 +148,7 @@ fn escaped(text: &str) -> Cow<'_, str> {
             c => out.push(c),
         }
     }
-    Cow::Owned(out)
+    out
 }
 
 /// True for control characters other than white space.
@@ -179,9 +156,9 @@ fn is_forbidden(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
 }
 
-/// Escapes JSON for a script element: characters that could end the element, begin a comment, or end a line
-/// of JavaScript become their numbers. All of these occur in strings only.
-fn embedded(json: &str) -> String {
+/// Escapes JSON for a script element: characters that could end the element, begin a comment, or end a line of JavaScript
+/// become their numbers. All of these occur in strings only.
+fn embedded_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len() + json.len() / 32);
     for c in json.chars() {
         match c {
@@ -221,13 +198,13 @@ mod tests {
     #[test]
     fn text_ends_nothing() {
         assert_eq!(
-            escaped("a <b> & \"c\" 'd'"),
+            escaped_text("a <b> & \"c\" 'd'"),
             "a &lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;"
         );
-        assert_eq!(escaped("한국어 עברית"), "한국어 עברית");
-        assert_eq!(escaped("a\u{1b}[31m\0"), "a\u{fffd}[31m\u{fffd}");
+        assert_eq!(escaped_text("한국어 עברית"), "한국어 עברית");
+        assert_eq!(escaped_text("a\u{1b}[31m\0"), "a\u{fffd}[31m\u{fffd}");
         assert_eq!(
-            embedded("{\"a\":\"</script><!--&\u{2028}\"}"),
+            embedded_json("{\"a\":\"</script><!--&\u{2028}\"}"),
             "{\"a\":\"\\u003c/script\\u003e\\u003c!--\\u0026\\u2028\"}"
         );
     }
