@@ -111,17 +111,22 @@ struct LayerPlan {
 }
 
 /// A page, `.fractal-planner/roadmaps/ID.md` of the main checkout, which the user commits.
+#[derive(Serialize)]
 struct RoadmapPage {
+    #[serde(rename = "roadmap")]
     id: RoadmapId,
     path: PathBuf,
     goal: String,
     layers: Vec<RoadmapLayer>,
     faults: Vec<String>,
+    /// Numbers of layers.
+    done: usize,
+    total: usize,
 }
 
 pub(crate) fn run(args: RoadmapArgs, context: &Context) -> CommandResult {
     match args.action {
-        RoadmapAction::New { goal } => begin_page(&goal.join(" "), context),
+        RoadmapAction::New { goal } => begin_page(goal.join(" ").trim(), context),
         RoadmapAction::Show { id } => show_page(id.as_deref(), context),
     }
 }
@@ -129,61 +134,49 @@ pub(crate) fn run(args: RoadmapArgs, context: &Context) -> CommandResult {
 /// Begins the page of a new roadmap. Its id is the goal's slug and the date, with `-2`, `-3` … where that is taken. Two
 /// processes at once each get their own.
 fn begin_page(goal: &str, context: &Context) -> CommandResult {
-    let goal = goal.trim();
     if goal.is_empty() {
         return Err(CommandError::failed("the roadmap has no goal")
             .hint("say what you want in the end: `fp roadmap new 'Accounts for everybody'`"));
     }
     context.repo().make_folder(ROADMAPS)?;
-    let quoted: String = goal.lines().map(|line| format!("> {line}\n")).collect();
+    let page = format!("# Roadmap\n\n> {}\n", goal.replace('\n', "\n> "));
     let base = format!("{}-{}", slug(goal), context.today().strftime("%Y%m%d"));
-    let names = std::iter::once(base.clone()).chain((2..).map(|n| format!("{base}-{n}")));
-    for name in names {
-        let id = RoadmapId::new(name).map_err(CommandError::failed)?;
+    let mut name = base.clone();
+    let (id, path) = loop {
+        let id = RoadmapId::new(&name).map_err(CommandError::failed)?;
         let path = page_path(context.repo(), &id);
-        if file::write_if_absent(&path, format!("# Roadmap\n\n{quoted}").as_bytes())? {
-            let text = format!(
-                "Roadmap {id}\n  {}\n\nWrite its layers there; each becomes a plan:\n\n{FORM}\nA layer without \
-                 `Depends on` waits for the one before it.\n\nNext: fp roadmap show {id}\n",
-                context.shown(&path),
-            );
-            return context.report(&json!({ "roadmap": id, "path": path, "form": FORM }), &text);
+        if file::write_if_absent(&path, page.as_bytes())? {
+            break (id, path);
         }
-    }
-    unreachable!("the names never end")
+        let taken = name[base.len()..].trim_start_matches('-').parse();
+        name = format!("{base}-{}", taken.unwrap_or(1) + 1);
+    };
+    let text = format!(
+        "Roadmap {id}\n  {}\n\nWrite its layers there; each becomes a plan:\n\n{FORM}\nA layer without \
+         `Depends on` waits for the one before it.\n\nNext: fp roadmap show {id}\n",
+        context.shown(&path),
+    );
+    context.report(&json!({ "roadmap": id, "path": path, "form": FORM }), &text)
 }
 
 fn show_page(selector: Option<&str>, context: &Context) -> CommandResult {
     let page = RoadmapPage::open(selector, context)?;
-    let RoadmapPage {
-        id,
-        path,
-        goal,
-        layers,
-        faults,
-    } = &page;
-    let total = layers.len();
-    let is_done = |layer: &&RoadmapLayer| layer.state == LayerState::Done;
-    let done = layers.iter().filter(is_done).count();
-    let json = json!({
-        "roadmap": id, "path": path, "goal": goal, "layers": layers, "faults": faults, "done": done, "total": total,
-    });
-    let mut text = format!("Roadmap {id}\n  {}\n", context.shown(path));
-    let goal = wrapped_within(goal, WIDTH - 2, 4);
-    text.extend(goal.iter().map(|line| format!("  {line}\n")));
-    text.push('\n');
-    text.extend(layers.iter().map(RoadmapLayer::lines));
-    text += &format!("\n{done} of {} done\n", counted(total, "layer"));
-    text.extend(
-        faults
-            .iter()
-            .map(|fault| visible_line(&format!("error: {fault}")) + "\n"),
-    );
-    context.report(&json, &text)?;
-    Ok(if faults.is_empty() {
-        Exit::Done
-    } else {
-        Exit::Findings
+    let mut text = format!("Roadmap {}\n  {}\n", page.id, context.shown(&page.path));
+    for line in wrapped_within(&page.goal, WIDTH - 2, 4) {
+        text += &format!("  {line}\n");
+    }
+    text += "\n";
+    for layer in &page.layers {
+        text += &layer.lines();
+    }
+    text += &format!("\n{} of {} done\n", page.done, counted(page.total, "layer"));
+    for fault in &page.faults {
+        text += &format!("error: {}\n", visible_line(fault));
+    }
+    context.report(&page, &text)?;
+    Ok(match page.faults.is_empty() {
+        true => Exit::Done,
+        false => Exit::Findings,
     })
 }
 
@@ -195,36 +188,29 @@ pub(crate) fn layer_to_plan(
     context: &Context,
 ) -> Result<PlanGoal, CommandError> {
     let page = RoadmapPage::open(Some(selector), context)?;
-    let is_meant = |layer: &&RoadmapLayer| {
-        let is_named = id.is_none_or(|id| layer.id == id.as_str());
-        layer.command.is_some() && is_named
-    };
+    let is_named = |layer: &RoadmapLayer| id.is_none_or(|id| layer.id == id.as_str());
+    let is_meant = |layer: &&RoadmapLayer| layer.command.is_some() && is_named(layer);
     let meant: Vec<&RoadmapLayer> = page.layers.iter().filter(is_meant).collect();
     let [layer] = meant[..] else {
-        let due = match id {
+        let why = match id {
             Some(id) => format!("layer {id} is not due"),
             None => format!("{} due, and one is needed", counted(meant.len(), "layer")),
         };
-        return Err(CommandError::refused(due).hint(format!(
-            "`fp roadmap show {}` has those that are due",
-            page.id
-        )));
+        let hint = format!("`fp roadmap show {}` has those that are due", page.id);
+        return Err(CommandError::refused(why).hint(hint));
     };
     let words = match words.trim() {
         "" => &layer.goal,
         words => words,
     };
-    let heading = format!("Layer {} of the roadmap {}", layer.id, page.id);
+    let RoadmapLayer { id, title, .. } = layer;
+    let heading = format!("Layer {id} of the roadmap {}: {title}", page.id);
     Ok(PlanGoal {
-        goal: format!(
-            "{words}\n\n{heading}: {}\n{}",
-            layer.title,
-            layer.text.trim_end()
-        ),
-        name: layer.title.clone(),
+        goal: format!("{words}\n\n{heading}\n{}", layer.text.trim_end()),
+        name: title.clone(),
         roadmap: Some(OfLayer {
-            layer: TaskId::new(&*layer.id).map_err(CommandError::failed)?,
-            id: page.id.clone(),
+            layer: TaskId::new(&**id).map_err(CommandError::failed)?,
+            id: page.id,
         }),
     })
 }
@@ -233,32 +219,18 @@ pub(crate) fn layer_to_plan(
 fn read_page(text: &str) -> (String, Vec<RoadmapLayer>) {
     let (mut goal, mut layers) = (String::new(), Vec::<RoadmapLayer>::new());
     for line in text.lines() {
-        let heading = line
-            .strip_prefix("##")
-            .map(|rest| rest.trim_matches(['#', ' ']));
-        if let Some((id, title)) = heading.and_then(|rest| rest.strip_prefix('[')?.split_once(']'))
-        {
+        let heading = line.strip_prefix("##").unwrap_or_default();
+        let heading = heading.trim_matches(['#', ' ']).strip_prefix('[');
+        if let Some((id, title)) = heading.and_then(|rest| rest.split_once(']')) {
+            let above = layers.last().map(|layer| layer.id.clone());
             layers.push(RoadmapLayer {
                 id: id.trim().to_owned(),
                 title: title.trim().to_owned(),
-                depends_on: layers
-                    .last()
-                    .map(|layer| layer.id.clone())
-                    .into_iter()
-                    .collect(),
+                depends_on: above.into_iter().collect(),
                 ..RoadmapLayer::default()
             });
         } else if let Some(layer) = layers.last_mut() {
-            layer.text += &format!("{line}\n");
-            if let Some(text) = field(line, "Goal") {
-                text.clone_into(&mut layer.goal);
-            }
-            if let Some(text) = field(line, "Depends on") {
-                let ids = text
-                    .split([',', ' '])
-                    .filter(|id| !["", "and", "none"].contains(id));
-                layer.depends_on = ids.map(str::to_owned).collect();
-            }
+            layer.add_line(line);
         } else if let Some(quoted) = line.strip_prefix('>') {
             goal += &format!("{}\n", quoted.trim());
         }
@@ -266,51 +238,68 @@ fn read_page(text: &str) -> (String, Vec<RoadmapLayer>) {
     (goal.trim().to_owned(), layers)
 }
 
-/// What the list item `line` says of `label`.
-fn field<'l>(line: &'l str, label: &str) -> Option<&'l str> {
-    let (said, text) = line.trim_start().strip_prefix("- ")?.split_once(':')?;
-    (said.trim() == label).then(|| text.trim())
-}
-
 /// What keeps plans from being made of `layers`.
 fn faults_in(layers: &[RoadmapLayer]) -> Vec<String> {
+    let mut faults = Vec::new();
     if layers.is_empty() {
         let form = "write one as `## [1] Title`, with its `- Goal:`";
-        return vec![format!("there is no layer: {form}")];
+        faults.push(format!("there is no layer: {form}"));
     }
-    let mut faults = Vec::new();
-    for (at, layer) in layers.iter().enumerate() {
-        let id = &layer.id;
+    for (
+        at,
+        RoadmapLayer {
+            id,
+            goal,
+            depends_on,
+            ..
+        },
+    ) in layers.iter().enumerate()
+    {
         let is_above = |id: &String| layers[..at].iter().any(|above| above.id == *id);
         if is_above(id) {
             faults.push(format!("there are two layers {id}"));
         }
-        if layer.goal.is_empty() {
+        if goal.is_empty() {
             faults.push(format!("layer {id} has no `- Goal:` for its plan"));
         }
-        let unknown = layer.depends_on.iter().filter(|other| !is_above(other));
-        faults.extend(unknown.map(|other| format!("there is no layer {other} above layer {id}")));
+        for unknown in depends_on.iter().filter(|other| !is_above(other)) {
+            faults.push(format!("there is no layer {unknown} above layer {id}"));
+        }
     }
     faults
 }
 
 impl RoadmapLayer {
+    /// Reads a line of its part of the page.
+    fn add_line(&mut self, line: &str) {
+        self.text += &format!("{line}\n");
+        let item = line.trim_start().strip_prefix("- ").unwrap_or_default();
+        let (label, text) = item.split_once(':').unwrap_or_default();
+        match label.trim() {
+            "Goal" => text.trim().clone_into(&mut self.goal),
+            "Depends on" => {
+                let ids = text.trim().split([',', ' ']);
+                let ids = ids.filter(|id| !["", "and", "none"].contains(id));
+                self.depends_on = ids.map(str::to_owned).collect();
+            }
+            _ => {}
+        }
+    }
+
     fn lines(&self) -> String {
         let title = fitted(&format!("[{}] {}", self.id, self.title), WIDTH - 2);
-        let state = match (&self.plan, self.state) {
-            (None, _) => "no plan".to_owned(),
-            (Some(plan), state) => {
-                let LayerPlan {
-                    plan_id,
-                    done,
-                    total,
-                } = plan;
-                format!("{}: {plan_id} ({done} of {total} done)", word_of(state))
+        let mut lines = match &self.plan {
+            None => format!("  {title}\n      no plan\n"),
+            Some(plan) => {
+                let (state, id) = (word_of(self.state), &plan.plan_id);
+                let counts = format!("{} of {} done", plan.done, plan.total);
+                format!("  {title}\n      {state}: {id} ({counts})\n")
             }
         };
-        let next = self.command.as_ref();
-        let next = next.map_or_else(String::new, |command| format!("      next: {command}\n"));
-        format!("  {title}\n      {state}\n{next}")
+        if let Some(command) = &self.command {
+            lines += &format!("      next: {command}\n");
+        }
+        lines
     }
 
     /// Counts `plan`, one of its plans.
@@ -319,17 +308,14 @@ impl RoadmapLayer {
         let state = match Phase::of(plan) {
             Phase::Finished | Phase::Cancelled if done == total => LayerState::Done,
             Phase::Finished | Phase::Cancelled => LayerState::Stopped,
-            Phase::Planning | Phase::Approved | Phase::Running if is_archived => {
-                LayerState::Stopped
-            }
+            _ if is_archived => LayerState::Stopped,
             Phase::Running => LayerState::Running,
             Phase::Planning | Phase::Approved => LayerState::Planning,
         };
         if state >= self.state {
             self.state = state;
-            let plan_id = plan.plan_id.clone();
             self.plan = Some(LayerPlan {
-                plan_id,
+                plan_id: plan.plan_id.clone(),
                 done,
                 total,
             });
@@ -352,27 +338,22 @@ impl RoadmapPage {
         context.warn_of_unread(&known);
         for plan in &known {
             let of = plan.folder.layer().unwrap_or_else(|error| {
-                let id = plan.folder.id();
-                let note = format!("warning: plan {id} is left out: {error}");
+                let note = format!("warning: plan {} is left out: {error}", plan.folder.id());
                 context.printer.note(&note);
                 None
             });
             let (Some(of), Ok(state)) = (of.filter(|of| of.id == id), &plan.state) else {
                 continue;
             };
-            let mut meant = layers
-                .iter_mut()
-                .filter(|layer| layer.id == of.layer.as_str());
-            if let Some(layer) = meant.next() {
+            let mut layers = layers.iter_mut();
+            if let Some(layer) = layers.find(|layer| layer.id == of.layer.as_str()) {
                 layer.add_plan(state, plan.archived);
             }
         }
         let faults = faults_in(&layers);
-        let done: HashSet<String> = layers
-            .iter()
-            .filter(|layer| layer.state == LayerState::Done)
-            .map(|layer| layer.id.clone())
-            .collect();
+        let is_done = |layer: &&RoadmapLayer| layer.state == LayerState::Done;
+        let done = layers.iter().filter(is_done).map(|layer| layer.id.clone());
+        let done: HashSet<String> = done.collect();
         for layer in layers.iter_mut().filter(|_| faults.is_empty()) {
             let is_ready = layer.depends_on.iter().all(|before| done.contains(before));
             if is_ready && layer.state <= LayerState::Stopped {
@@ -380,6 +361,8 @@ impl RoadmapPage {
             }
         }
         Ok(Self {
+            done: done.len(),
+            total: layers.len(),
             id,
             path,
             goal,
@@ -402,22 +385,21 @@ fn choose_id(repo: &Repo, part: &str) -> Result<RoadmapId, CommandError> {
     let ids = names.filter_map(|name| RoadmapId::new(name.strip_suffix(".md")?).ok());
     let mut ids: Vec<RoadmapId> = ids.collect();
     ids.sort();
-    let matching = ids.iter().filter(|id| id.as_str().contains(part));
-    let matching: Vec<&RoadmapId> = matching.collect();
+    let is_meant = |id: &&RoadmapId| id.as_str().contains(part);
+    let matching: Vec<&RoadmapId> = ids.iter().filter(is_meant).collect();
     let whole = matching.iter().find(|id| id.as_str() == part);
-    match (whole, &matching[..]) {
-        (Some(id), _) | (None, [id]) => Ok((*id).clone()),
-        _ if ids.is_empty() => {
-            Err(CommandError::failed("there is no roadmap")
-                .hint("`fp roadmap new GOAL` begins one"))
-        }
-        (None, matching) => {
-            let listed: String = ids.iter().map(|id| format!("\n  {id}")).collect();
-            let count = counted(matching.len(), "roadmap");
-            Err(
-                CommandError::failed(format!("{count} match; there are:{listed}"))
-                    .hint("name a roadmap by its id or a part of it"),
-            )
-        }
+    if let Some(id) = whole.or(matching.first().filter(|_| matching.len() == 1)) {
+        return Ok((*id).clone());
     }
+    if ids.is_empty() {
+        return Err(
+            CommandError::failed("there is no roadmap").hint("`fp roadmap new GOAL` begins one")
+        );
+    }
+    let listed: String = ids.iter().map(|id| format!("\n  {id}")).collect();
+    let count = counted(matching.len(), "roadmap");
+    Err(
+        CommandError::failed(format!("{count} match; there are:{listed}"))
+            .hint("name a roadmap by its id or a part of it"),
+    )
 }
