@@ -13,15 +13,15 @@ use super::{DoctorFinding, DoctorLevel};
 const MERGES: [u64; 3] = [2, 38, 0];
 
 /// Everything about git in the folder `cwd`, or only that git is missing.
-pub(super) fn examine(cwd: &Path) -> Vec<DoctorFinding> {
+pub(super) fn check_git(cwd: &Path) -> Vec<DoctorFinding> {
     let mut found = match ask(cwd, &["--version"]) {
         Err(error) => return vec![DoctorFinding::of_error("git", error)],
-        Ok(said) => vec![version(&said)],
+        Ok(said) => vec![check_version(&said)],
     };
-    let way = Git::open(cwd).map(|git| way_of_commit(&git));
+    let way = Git::open(cwd).map(|git| check_way_of_commit(&git));
     found.extend(way.ok().filter(|found| found.level != DoctorLevel::Ok));
     let ident = |name: &str| ask(cwd, &["var", name]).ok();
-    found.push(identity(
+    found.push(check_identity(
         ident("GIT_AUTHOR_IDENT").as_deref(),
         ident("GIT_COMMITTER_IDENT").as_deref(),
     ));
@@ -29,7 +29,7 @@ pub(super) fn examine(cwd: &Path) -> Vec<DoctorFinding> {
 }
 
 /// The version of git, which `git --version` has `said`.
-pub(super) fn version(said: &str) -> DoctorFinding {
+pub(super) fn check_version(said: &str) -> DoctorFinding {
     let shown = said.trim_start_matches("git version ");
     match shown.split_whitespace().next().and_then(version_of) {
         Some(found) if found >= MERGES => DoctorFinding::ok("git", shown),
@@ -41,7 +41,7 @@ pub(super) fn version(said: &str) -> DoctorFinding {
 }
 
 /// The obstacles to the next commit.
-pub(super) fn way_of_commit(git: &Git) -> DoctorFinding {
+pub(super) fn check_way_of_commit(git: &Git) -> DoctorFinding {
     let check = "git";
     if let Some(lock) = git.locks().first() {
         let detail = format!(
@@ -61,7 +61,7 @@ pub(super) fn way_of_commit(git: &Git) -> DoctorFinding {
 }
 
 /// The author and the committer of a commit, as `git var` names them.
-pub(super) fn identity(author: Option<&str>, committer: Option<&str>) -> DoctorFinding {
+pub(super) fn check_identity(author: Option<&str>, committer: Option<&str>) -> DoctorFinding {
     // Name and address, without the time behind them.
     let name = |ident: &str| ident.rfind('>').map(|end| ident[..=end].to_owned());
     let (Some(author), Some(committer)) = (author.and_then(name), committer.and_then(name)) else {

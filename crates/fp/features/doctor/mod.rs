@@ -9,11 +9,10 @@ mod tests;
 
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
-use fp_host::plan::OpenPlan;
 use fp_host::platform::HOME;
 use fp_plan::text::{counted, visible_line, wrapped};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
@@ -36,53 +35,63 @@ pub(crate) struct DoctorArgs {
 }
 
 pub(crate) fn run(args: DoctorArgs, context: &Context) -> CommandResult {
-    let (mut report, head, mut findings, tail) = match args.plan {
-        Some(plan) => {
-            let folder = context.plans()?.resolve(&plan)?;
-            // Settings of the plan that can't be read are a finding of their own.
-            let settings = context
-                .settings_for(&folder)
-                .or_else(|_| context.settings().cloned())?;
-            let plan = OpenPlan::new(context.repo().clone(), settings, folder);
-            let mut findings = plan::examine(&plan);
-            show_paths(&mut findings, plan.folder.path(), "");
-            let head = format!("Plan {}\n", plan.id());
-            (
-                json!({ "planId": plan.id() }),
-                head,
-                findings,
-                String::new(),
-            )
-        }
-        None => {
-            let setup = setup::examine(context, args.client.as_deref());
-            let report = json!({ "version": VERSION, "offered": setup.offered });
-            let tail = setup.offer();
-            (
-                report,
-                format!("Setup of fp {VERSION}\n"),
-                setup.findings,
-                tail,
-            )
-        }
+    let mut report = match args.plan {
+        Some(plan) => plan::examine_plan(&plan, context)?,
+        None => setup::examine_setup(context, args.client.as_deref()),
     };
     if context.repo().git_dir.is_some() {
-        show_paths(&mut findings, &context.repo().root, "");
+        report.shorten_paths(&context.repo().root, "");
     }
     let home = context.env(HOME).map(PathBuf::from);
     if let Some(home) = home.filter(|home| home.is_absolute() && home.parent().is_some()) {
-        show_paths(&mut findings, &home, &format!("~{MAIN_SEPARATOR}"));
+        report.shorten_paths(&home, &format!("~{MAIN_SEPARATOR}"));
     }
-    let (errors, warnings) = counts(&findings);
-    report["findings"] = json!(findings);
-    report["errors"] = errors.into();
-    report["warnings"] = warnings.into();
-    context.styled_report(&report, &(head + &text_of(&findings) + &tail))?;
-    Ok(if errors > 0 {
-        Exit::Findings
-    } else {
-        Exit::Done
+    let (errors, warnings) = (
+        report.count(DoctorLevel::Error),
+        report.count(DoctorLevel::Warning),
+    );
+    report.facts["findings"] = json!(report.findings);
+    report.facts["errors"] = errors.into();
+    report.facts["warnings"] = warnings.into();
+    let parts = [(errors, "error"), (warnings, "warning")].into_iter();
+    let parts = parts.filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts.map(|(count, what)| counted(count, what)).collect();
+    let sum = match parts.is_empty() {
+        true => "Everything looks good".to_owned(),
+        false => parts.join(", "),
+    };
+    let lines: String = report.findings.iter().map(DoctorFinding::lines).collect();
+    let text = format!("{}\n{lines}\n{sum}\n{}", report.title, report.offer);
+    context.styled_report(&report.facts, &text)?;
+    Ok(match errors {
+        0 => Exit::Done,
+        _ => Exit::Findings,
     })
+}
+
+/// What was examined, and what was found.
+struct DoctorReport {
+    title: String,
+    /// The beginning of the JSON.
+    facts: Value,
+    findings: Vec<DoctorFinding>,
+    /// What the user may want to add to the client's settings, in words.
+    offer: String,
+}
+
+impl DoctorReport {
+    /// Shows paths below `folder` as `shown`.
+    fn shorten_paths(&mut self, folder: &Path, shown: &str) {
+        let folder = folder.join("").display().to_string();
+        for finding in &mut self.findings {
+            finding.detail = finding.detail.replace(&folder, shown);
+        }
+    }
+
+    fn count(&self, level: DoctorLevel) -> usize {
+        let findings = self.findings.iter();
+        findings.filter(|finding| finding.level == level).count()
+    }
 }
 
 /// How bad a finding is.
@@ -144,54 +153,26 @@ impl DoctorFinding {
             ..self
         }
     }
-}
 
-/// Numbers of errors and of warnings.
-fn counts(findings: &[DoctorFinding]) -> (usize, usize) {
-    let count = |level: DoctorLevel| findings.iter().filter(|found| found.level == level).count();
-    (count(DoctorLevel::Error), count(DoctorLevel::Warning))
-}
-
-/// Shows paths below `folder` as `shown`.
-fn show_paths(findings: &mut [DoctorFinding], folder: &Path, shown: &str) {
-    let folder = folder.join("").display().to_string();
-    for finding in findings {
-        finding.detail = finding.detail.replace(&folder, shown);
+    fn lines(&self) -> String {
+        let look = match self.level {
+            DoctorLevel::Ok => Look::Done,
+            DoctorLevel::Warning => Look::Building,
+            DoctorLevel::Error => Look::Failed,
+        };
+        let level = look.paint(self.level.into_str());
+        let pad = " ".repeat(7 - self.level.into_str().len());
+        let lines = wrapped(&visible_line(&self.detail), WIDTH - MARGIN);
+        let detail = lines.join(&format!("\n{:MARGIN$}", ""));
+        let mut text = format!("  {level}{pad}  {:<13}{detail}\n", self.check);
+        if let Some(command) = &self.command {
+            // A command is not broken, so that it can be copied.
+            let command = Look::Hint.paint(&visible_line(command));
+            text += &format!("{:MARGIN$}→ {command}\n", "");
+        }
+        text
     }
 }
 
 /// Columns in front of a finding's words.
 const MARGIN: usize = 24;
-
-fn text_of(findings: &[DoctorFinding]) -> String {
-    let mut text = String::new();
-    for found in findings {
-        let look = match found.level {
-            DoctorLevel::Ok => Look::Done,
-            DoctorLevel::Warning => Look::Building,
-            DoctorLevel::Error => Look::Failed,
-        };
-        let level = look.paint(found.level.into_str());
-        let pad = " ".repeat(7 - found.level.into_str().len());
-        let lines = wrapped(&visible_line(&found.detail), WIDTH - MARGIN);
-        let detail = lines.join(&format!("\n{:MARGIN$}", ""));
-        text.push_str(&format!("  {level}{pad}  {:<13}{detail}\n", found.check));
-        if let Some(command) = &found.command {
-            // A command is not broken, so that it can be copied.
-            let command = Look::Hint.paint(&visible_line(command));
-            text.push_str(&format!("{:MARGIN$}→ {command}\n", ""));
-        }
-    }
-    let (errors, warnings) = counts(findings);
-    let parts: Vec<String> = [(errors, "error"), (warnings, "warning")]
-        .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| counted(count, what))
-        .collect();
-    let sum = if parts.is_empty() {
-        "Everything looks good".to_owned()
-    } else {
-        parts.join(", ")
-    };
-    text + &format!("\n{sum}\n")
-}

@@ -10,67 +10,85 @@ use fp_plan::text::{counted, first_few};
 use fp_run::report::handoff::next_steps;
 use fp_run::report::standing::RunStanding;
 use fp_run::run::State;
+use serde_json::json;
 
-use super::DoctorFinding;
-use super::git::way_of_commit;
+use super::git::check_way_of_commit;
+use super::{DoctorFinding, DoctorReport};
+use crate::context::Context;
 use crate::error::CommandError;
 
 /// Most ids that a finding lists.
 const LISTED: usize = 5;
 
-/// Checks everything that belongs to `plan`. Changes nothing, takes no lock, and continues after every fault. Without a
-/// log that can be read, the checks of the run are left out.
-pub(super) fn examine(plan: &OpenPlan) -> Vec<DoctorFinding> {
-    let mut found = files(plan);
+/// Checks everything that belongs to the plan that `selector` means. Changes nothing, takes no lock, and continues after
+/// every fault. Without a log that can be read, the checks of the run are left out.
+pub(super) fn examine_plan(
+    selector: &str,
+    context: &Context,
+) -> Result<DoctorReport, CommandError> {
+    let folder = context.plans()?.resolve(selector)?;
+    // Settings of the plan that can't be read are a finding of their own.
+    let settings = context.settings_for(&folder);
+    let settings = settings.or_else(|_| context.settings().cloned())?;
+    let plan = OpenPlan::new(context.repo().clone(), settings, folder);
+    let mut report = DoctorReport {
+        title: format!("Plan {}", plan.id()),
+        facts: json!({ "planId": plan.id() }),
+        findings: check_files(&plan),
+        offer: String::new(),
+    };
+    report.findings.extend(check_run(&plan));
+    report.shorten_paths(plan.folder.path(), "");
+    Ok(report)
+}
+
+/// The files that people and agents wrote.
+fn check_files(plan: &OpenPlan) -> Vec<DoctorFinding> {
+    let check = "files";
+    let mut found = Vec::new();
+    match plan.tree() {
+        Ok(_) => {}
+        Err(error) if error.is_missing() => found.push(DoctorFinding::error(
+            check,
+            "there is no tasks.md; plan again, or put it back",
+        )),
+        Err(error) => found.push(DoctorFinding::of_error(check, error)),
+    }
+    if let Err(error) = plan.folder.settings() {
+        found.push(DoctorFinding::of_error(check, error));
+    }
+    if found.is_empty() {
+        found.push(DoctorFinding::ok(check, "all can be read"));
+    }
+    found
+}
+
+/// The log, and what follows from it.
+fn check_run(plan: &OpenPlan) -> Vec<DoctorFinding> {
     let lead = plan.look_at_lead();
     let examined = match plan.store.examine() {
         Ok(examined) => examined,
-        Err(error) => {
-            found.push(DoctorFinding::of_error("log", error));
-            return found;
-        }
+        Err(error) => return vec![DoctorFinding::of_error("log", error)],
     };
-    found.extend(log(plan.id(), &examined));
+    let mut found = check_log(plan.id(), &examined);
     if examined.fault.is_some() {
         return found;
     }
     let state = State::replay(plan.id().clone(), &examined.entries);
     let standing = RunStanding::of(&state, lead.presence(&state));
-    found.push(run(&state, standing));
+    found.push(check_standing(&state, standing));
     match plan.git() {
         Ok(git) => {
-            found.push(
-                commits(&git, &state).unwrap_or_else(|error| DoctorFinding::of_error("git", error)),
-            );
-            found.push(way_of_commit(&git));
+            let commits = check_commits(&git, &state);
+            found.push(commits.unwrap_or_else(|error| DoctorFinding::of_error("git", error)));
+            found.push(check_way_of_commit(&git));
         }
         Err(error) => found.push(DoctorFinding::of_error("git", error)),
     }
     found
 }
 
-/// The files that people and agents wrote.
-fn files(plan: &OpenPlan) -> Vec<DoctorFinding> {
-    let check = "files";
-    let tree = plan
-        .tree()
-        .map(drop)
-        .map_err(|error| match error.is_missing() {
-            true => CommandError::failed("there is no tasks.md").hint("plan again, or put it back"),
-            false => error.into(),
-        });
-    let settings = plan.folder.settings().map(drop).map_err(CommandError::from);
-    let read = [tree, settings].into_iter().filter_map(Result::err);
-    let found: Vec<DoctorFinding> = read
-        .map(|error| DoctorFinding::of_error(check, error))
-        .collect();
-    match found.is_empty() {
-        true => vec![DoctorFinding::ok(check, "all can be read")],
-        false => found,
-    }
-}
-
-pub(super) fn log(plan: &PlanId, examined: &ExaminedLog) -> Vec<DoctorFinding> {
+pub(super) fn check_log(plan: &PlanId, examined: &ExaminedLog) -> Vec<DoctorFinding> {
     let check = "log";
     let mut found = Vec::new();
     if let Some(fault) = &examined.fault {
@@ -79,17 +97,17 @@ pub(super) fn log(plan: &PlanId, examined: &ExaminedLog) -> Vec<DoctorFinding> {
     }
     let last = examined.entries.last().map_or(0, |entry| entry.seq);
     if examined.fault.is_none() && examined.written > last {
+        let written = examined.written;
         let detail = format!(
-            "it ends at entry {last}, and {} were written: restore events.jsonl if you have a copy, since only the log \
-             counts",
-            examined.written
+            "it ends at entry {last}, and {written} were written: restore events.jsonl if you have a copy, since only the log \
+             counts"
         );
         found.push(DoctorFinding::error(check, detail));
     }
     if examined.torn > 0 {
+        let torn = examined.torn;
         let detail = format!(
-            "its last line was cut off while it was written ({} bytes); the next change drops it",
-            examined.torn
+            "its last line was cut off while it was written ({torn} bytes); the next change drops it"
         );
         found.push(DoctorFinding::warning(check, detail));
     }
@@ -108,7 +126,7 @@ pub(super) fn log(plan: &PlanId, examined: &ExaminedLog) -> Vec<DoctorFinding> {
 }
 
 /// Says whether anything goes on by itself.
-fn run(state: &State, standing: RunStanding) -> DoctorFinding {
+fn check_standing(state: &State, standing: RunStanding) -> DoctorFinding {
     let check = "run";
     match (standing, next_steps(state, standing).into_iter().next()) {
         (RunStanding::Interrupted | RunStanding::WaitsForYou, Some(step)) => {
@@ -119,26 +137,23 @@ fn run(state: &State, standing: RunStanding) -> DoctorFinding {
 }
 
 /// The commits of completed tasks, which should be in the history of HEAD.
-fn commits(git: &Git, state: &State) -> HostResult<DoctorFinding> {
+fn check_commits(git: &Git, state: &State) -> HostResult<DoctorFinding> {
     let check = "commits";
-    let commits = || {
-        state
-            .tasks
-            .iter()
-            .filter_map(|task| Some((&task.leaf.id, task.commit.as_ref()?)))
-    };
-    let there = git.behind_head(&commits().map(|(_, commit)| commit.clone()).collect())?;
-    let is_there = |commit: &str| there.get(commit).is_some_and(|oid| oid.as_str() == commit);
-    let (kept, lost): (Vec<_>, Vec<_>) = commits().partition(|(_, commit)| is_there(commit));
-    let Some(&(_, first)) = lost.first() else {
+    let made = state.tasks.iter();
+    let made = made.filter_map(|task| Some((task.leaf.id.as_str(), task.commit.as_ref()?)));
+    let made: Vec<(&str, &String)> = made.collect();
+    let there = git.behind_head(&made.iter().map(|(_, commit)| (*commit).clone()).collect())?;
+    let is_lost = |commit: &str| there.get(commit).is_none_or(|oid| oid.as_str() != commit);
+    let lost = made.iter().filter(|(_, commit)| is_lost(commit));
+    let (lost, commits): (Vec<&str>, Vec<&String>) = lost.copied().unzip();
+    let Some(first) = commits.first() else {
+        let kept = counted(made.len(), "commit");
         return Ok(DoctorFinding::ok(
             check,
-            format!("{} in the history of HEAD", counted(kept.len(), "commit")),
+            format!("{kept} in the history of HEAD"),
         ));
     };
-    let lost: Vec<&str> = lost.iter().map(|(task, _)| task.as_str()).collect();
-    let tasks = counted(lost.len(), "task");
-    let ids = first_few(&lost, LISTED);
+    let (tasks, ids) = (counted(lost.len(), "task"), first_few(&lost, LISTED));
     let detail = format!(
         "the commits of {tasks} are not in the history of HEAD ({ids}): another branch is checked out, or the history was rewritten"
     );

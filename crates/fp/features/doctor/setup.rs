@@ -12,7 +12,8 @@ use fp_host::process::answer_of;
 use fp_plan::text::shell_quoted;
 use serde_json::{Value, json};
 
-use super::{DoctorFinding, VERSION, git};
+use super::git::check_git;
+use super::{DoctorFinding, DoctorReport, VERSION};
 use crate::assets;
 use crate::context::Context;
 use crate::error::CommandError;
@@ -32,77 +33,63 @@ const SCOPES: [&str; 3] = ["user", "project", "local"];
 /// Rules by which agents can approve plans and change settings without a question to the user.
 const TOO_BROAD: [&str; 3] = ["Bash(fp *)", "Bash(fp:*)", "Edit(.fractal-planner/**)"];
 
-/// Everything that the program works with.
-pub(super) struct ExaminedSetup {
-    pub(super) findings: Vec<DoctorFinding>,
-    /// Settings of the client that the user may want, and does not have.
-    pub(super) offered: Value,
-    settings_file: Option<PathBuf>,
-}
-
-impl ExaminedSetup {
-    /// What to add to the client's settings, for a person.
-    pub(super) fn offer(&self) -> String {
-        match &self.settings_file {
-            Some(path) if self.offered != json!({}) => {
-                format!(
-                    "\nTo {}, if you want it:\n{:#}\n",
-                    path.display(),
-                    self.offered
-                )
-            }
-            _ => String::new(),
-        }
-    }
-}
-
-pub(super) fn examine(context: &Context, client: Option<&Path>) -> ExaminedSetup {
+pub(super) fn examine_setup(context: &Context, client: Option<&Path>) -> DoctorReport {
     let bundle = bundle_folder().map(|bundle| bundle.join(PLUGIN));
     let bundle = bundle.filter(|folder| folder.is_dir());
-    let (asked, known) = ask_client(context, client);
-    let folder = known
-        .as_ref()
-        .and_then(KnownPlugin::folder)
-        .or(bundle.clone());
+    let (files, mut findings) = settings_files(context);
+    let known = ask_client(context, client, &mut findings);
+    let folder = known.as_ref().and_then(KnownPlugin::folder);
     let renewed_by = known.map_or_else(|| INSTALL.into(), |known| known.renewed_by());
-    let (files, faults) = settings_files(context);
-    // Settings that can't be read come first: the rest may follow from them.
-    let mut findings: Vec<_> = faults.into_iter().chain(asked).collect();
-    findings.push(hooks(&files, folder.as_deref(), &renewed_by));
-    findings.push(permissions(&files));
+    findings.push(check_hooks(
+        &files,
+        folder.or(bundle.clone()).as_deref(),
+        &renewed_by,
+    ));
+    findings.push(check_permissions(&files));
     findings.extend(broad_permissions(&files));
-    findings.extend(git::examine(&context.cwd));
-    findings.push(repository(context));
+    findings.extend(check_git(&context.cwd));
+    findings.push(check_repository(context));
     findings.push(match context.config() {
         Ok(_) => DoctorFinding::ok("settings", "all can be read"),
         Err(error) => DoctorFinding::of_error("settings", error),
     });
     let program = bundle.map_or_else(|| "fp".into(), |folder| program_in(&folder));
-    ExaminedSetup {
+    let offered = offered_settings(&files, &program);
+    let path = user_settings(context).filter(|_| offered != json!({}));
+    let offer = path.map(|path| format!("\nTo {}, if you want it:\n{offered:#}\n", path.display()));
+    DoctorReport {
+        title: format!("Setup of fp {VERSION}"),
+        facts: json!({ "version": VERSION, "offered": offered }),
         findings,
-        offered: offered(&files, &program),
-        settings_file: user_settings(context),
+        offer: offer.unwrap_or_default(),
     }
 }
 
-/// The checks of the client and of the plugin in it, and the plugin as the client has it, if it can be asked.
+/// Checks the client and the plugin in it. Returns the plugin as the client has it, if it can be asked.
 fn ask_client(
     context: &Context,
     given: Option<&Path>,
-) -> (Vec<DoctorFinding>, Option<KnownPlugin>) {
+    findings: &mut Vec<DoctorFinding>,
+) -> Option<KnownPlugin> {
     let client = match ClaudeClient::find(given) {
         Ok(client) => client,
-        Err(error) => return (vec![DoctorFinding::of_error("client", error)], None),
+        Err(error) => {
+            findings.push(DoctorFinding::of_error("client", error));
+            return None;
+        }
     };
-    let said = format!(
-        "Claude Code {} at {}",
-        client.version,
-        client.path.display()
-    );
-    let found = DoctorFinding::ok("client", said);
-    match KnownPlugin::of(&client, &context.cwd) {
-        Ok(known) => (vec![found, known.check()], Some(known)),
-        Err(error) => (vec![found, DoctorFinding::of_error("plugin", error)], None),
+    let (version, path) = (&client.version, client.path.display());
+    let said = format!("Claude Code {version} at {path}");
+    findings.push(DoctorFinding::ok("client", said));
+    match KnownPlugin::of_client(&client, &context.cwd) {
+        Ok(known) => {
+            findings.push(known.check());
+            Some(known)
+        }
+        Err(error) => {
+            findings.push(DoctorFinding::of_error("plugin", error));
+            None
+        }
     }
 }
 
@@ -114,7 +101,7 @@ struct KnownPlugin {
 }
 
 impl KnownPlugin {
-    fn of(client: &ClaudeClient, cwd: &Path) -> Result<Self, CommandError> {
+    fn of_client(client: &ClaudeClient, cwd: &Path) -> Result<Self, CommandError> {
         let is_here = |project: &Path| cwd.ancestors().any(|folder| same_folder(folder, project));
         Ok(Self {
             plugins: client.installed(is_here)?,
@@ -125,43 +112,45 @@ impl KnownPlugin {
     /// The folder that the client reads it from: the marketplace's, where that is a folder, else its own copy.
     fn folder(&self) -> Option<PathBuf> {
         let plugin = self.plugins.first()?;
-        let of_marketplace = || Some(self.marketplace.as_ref()?.path.as_ref()?.join(PLUGIN));
+        let marketplace = self.marketplace.as_ref();
+        let of_marketplace =
+            marketplace.and_then(|market| Some(market.path.as_ref()?.join(PLUGIN)));
+        let own = || plugin.install_path.clone();
         plugin
             .read_from_folder
             .clone()
-            .or_else(of_marketplace)
-            .or_else(|| plugin.install_path.clone())
+            .or(of_marketplace)
+            .or_else(own)
     }
 
     /// The command that writes its files anew.
     fn renewed_by(&self) -> String {
-        let is_ours = |market: &ClientMarketplace| {
-            bundle_folder().is_some_and(|folder| market.is_at(&folder))
+        let is_at = |folder: PathBuf| {
+            self.marketplace
+                .as_ref()
+                .is_none_or(|market| market.is_at(&folder))
         };
-        match &self.marketplace {
-            Some(market) if !is_ours(market) => format!("claude plugin update {}", plugin_id()),
-            _ => INSTALL.into(),
+        match self.marketplace.is_none() || bundle_folder().is_some_and(is_at) {
+            true => INSTALL.into(),
+            false => format!("claude plugin update {}", plugin_id()),
         }
     }
 
     /// The client should load it, in this version.
     fn check(&self) -> DoctorFinding {
-        let check = "plugin";
-        let id = plugin_id();
-        let enabled: Vec<_> = self
-            .plugins
-            .iter()
-            .filter(|plugin| plugin.enabled)
-            .collect();
+        let (check, id) = ("plugin", plugin_id());
         // Whatever the others say, the client goes by the nearest.
-        let nearest = SCOPES
-            .into_iter()
-            .rfind(|scope| self.plugins.iter().any(|plugin| plugin.scope == *scope));
-        let Some(nearest) = nearest else {
+        let has_scope = |scope: &&str| self.plugins.iter().any(|plugin| plugin.scope == *scope);
+        let Some(nearest) = SCOPES.into_iter().rfind(has_scope) else {
             return DoctorFinding::error(check, "Claude Code does not have it here")
                 .fixed_by(INSTALL);
         };
-        if enabled.is_empty() {
+        let enabled = self.plugins.iter().filter(|plugin| plugin.enabled);
+        let scopes: Vec<&str> = enabled
+            .clone()
+            .map(|plugin| plugin.scope.as_str())
+            .collect();
+        if scopes.is_empty() {
             return DoctorFinding::error(check, format!("it is switched off, scope {nearest}"))
                 .fixed_by(format!("claude plugin enable {id} --scope {nearest}"));
         }
@@ -170,15 +159,13 @@ impl KnownPlugin {
             .as_ref()
             .map(|market| format!(", from {}", market.origin()));
         let from = from.unwrap_or_default();
-        if let Some(InstalledPlugin { version, scope, .. }) =
-            enabled.iter().find(|plugin| plugin.version != VERSION)
-        {
+        if let Some(other) = enabled.clone().find(|plugin| plugin.version != VERSION) {
+            let (version, scope) = (&other.version, &other.scope);
             let detail = format!(
                 "Claude Code has version {version}, scope {scope}{from}; this program is {VERSION}"
             );
             return DoctorFinding::warning(check, detail).fixed_by(self.renewed_by());
         }
-        let scopes: Vec<&str> = enabled.iter().map(|plugin| plugin.scope.as_str()).collect();
         let scopes = scopes.join(" and ");
         DoctorFinding::ok(check, format!("{id} {VERSION}, scope {scopes}{from}"))
     }
@@ -192,10 +179,7 @@ pub(super) struct ClientSettings {
 
 impl ClientSettings {
     fn allows(&self, rule: &str) -> bool {
-        let allow = self
-            .value
-            .pointer("/permissions/allow")
-            .and_then(Value::as_array);
+        let allow = self.value["permissions"]["allow"].as_array();
         allow.is_some_and(|allow| allow.iter().any(|found| found == rule))
     }
 }
@@ -210,22 +194,25 @@ fn settings_files(context: &Context) -> (Vec<ClientSettings>, Vec<DoctorFinding>
     let of_project = ["settings.json", "settings.local.json"].map(|name| folder.join(name));
     let (mut files, mut faults) = (Vec::new(), Vec::new());
     for path in user_settings(context).into_iter().chain(of_project) {
-        let fault = match file::read_text_if_there(&path, CAP) {
-            Ok(None) => continue,
-            Ok(Some(text)) if text.trim().is_empty() => continue,
-            Ok(Some(text)) => match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
-                Ok(value) => {
-                    files.push(ClientSettings { path, value });
-                    continue;
-                }
-                Err(error) => CommandError::failed(format!("{}: {error}", path.display()))
-                    .hint("fix the file by hand, since Claude Code ignores all of it as it is"),
-            },
-            Err(error) => error.into(),
-        };
-        faults.push(DoctorFinding::of_error("permissions", fault));
+        match read_settings(&path) {
+            Ok(value) => files.extend(value.map(|value| ClientSettings { path, value })),
+            Err(error) => faults.push(DoctorFinding::of_error("permissions", error)),
+        }
     }
     (files, faults)
+}
+
+/// The JSON in the file `path`; none where there is no file, or nothing in it.
+fn read_settings(path: &Path) -> Result<Option<Value>, CommandError> {
+    let text = file::read_text_if_there(path, CAP)?.unwrap_or_default();
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    serde_json::from_str(text).map(Some).map_err(|error| {
+        CommandError::failed(format!("{}: {error}", path.display()))
+            .hint("fix the file by hand, since Claude Code ignores all of it as it is")
+    })
 }
 
 /// The rules of [`PERMISSIONS`] that none of `files` has.
@@ -235,22 +222,20 @@ fn missing_rules(files: &[ClientSettings]) -> Vec<&'static str> {
 }
 
 /// The rules that keep the client from asking about each page of a plan. Each may be in any of `files`.
-pub(super) fn permissions(files: &[ClientSettings]) -> DoctorFinding {
+pub(super) fn check_permissions(files: &[ClientSettings]) -> DoctorFinding {
     let check = "permissions";
-    match missing_rules(files)[..] {
-        [] => DoctorFinding::ok(check, format!("{} are allowed", PERMISSIONS.join(" and "))),
-        ref missing => DoctorFinding::warning(
-            check,
-            format!(
-                "no rule {}: Claude Code may ask about each page that agents write",
-                missing.join(" and ")
-            ),
-        ),
+    let missing = missing_rules(files).join(" and ");
+    if missing.is_empty() {
+        let allowed = PERMISSIONS.join(" and ");
+        return DoctorFinding::ok(check, format!("{allowed} are allowed"));
     }
+    let detail =
+        format!("no rule {missing}: Claude Code may ask about each page that agents write");
+    DoctorFinding::warning(check, detail)
 }
 
 /// Settings of the client that the user may want, less those that one of `files` has. `program` is this one's place.
-pub(super) fn offered(files: &[ClientSettings], program: &Path) -> Value {
+pub(super) fn offered_settings(files: &[ClientSettings], program: &Path) -> Value {
     let has = |at: &str| files.iter().any(|file| file.value.pointer(at).is_some());
     let mut offered = json!({});
     let rules = missing_rules(files);
@@ -270,26 +255,24 @@ pub(super) fn offered(files: &[ClientSettings], program: &Path) -> Value {
 /// A finding for each of `files` with rules of [`TOO_BROAD`].
 pub(super) fn broad_permissions(files: &[ClientSettings]) -> impl Iterator<Item = DoctorFinding> {
     files.iter().filter_map(|file| {
-        let rules: Vec<&str> = TOO_BROAD
-            .into_iter()
-            .filter(|rule| file.allows(rule))
-            .collect();
-        let (names, path) = (rules.join(" and "), file.path.display());
+        let rules = TOO_BROAD.into_iter().filter(|rule| file.allows(rule));
+        let names = rules.collect::<Vec<_>>().join(" and ");
+        let path = file.path.display();
         let detail = format!(
             "{path} allows {names}: any agent can approve plans and change settings; remove that"
         );
-        (!rules.is_empty()).then(|| DoctorFinding::warning("permissions", detail))
+        (!names.is_empty()).then(|| DoctorFinding::warning("permissions", detail))
     })
 }
 
 /// The hooks of the plugin in `folder`: their wiring, compared with this program's, and whether the program that answers
 /// them starts. `files` are the client's settings.
-fn hooks(files: &[ClientSettings], folder: Option<&Path>, renewed_by: &str) -> DoctorFinding {
+fn check_hooks(files: &[ClientSettings], folder: Option<&Path>, renewed_by: &str) -> DoctorFinding {
     let check = "hooks";
-    if let Some(file) = files
+    let mut switched_off = files
         .iter()
-        .find(|file| file.value["disableAllHooks"] == true)
-    {
+        .filter(|file| file.value["disableAllHooks"] == true);
+    if let Some(file) = switched_off.next() {
         let path = file.path.display();
         let detail = format!(
             "switched off by disableAllHooks in {path}: nothing keeps builders to their task"
@@ -299,31 +282,37 @@ fn hooks(files: &[ClientSettings], folder: Option<&Path>, renewed_by: &str) -> D
     let Some(folder) = folder else {
         return DoctorFinding::warning(check, "not tried: there is no plugin");
     };
-    let wrong = |detail: String| DoctorFinding::error(check, detail).fixed_by(renewed_by);
-    let wanted = assets::plugin_file("hooks/hooks.json").expect("the plugin has hooks");
-    let wired = file::read_bytes(&folder.join("hooks").join("hooks.json"), CAP);
-    if wired.ok().as_deref() != Some(wanted) {
-        return wrong("the plugin's hooks.json is not the one of this version".into());
+    match fault_of_hooks(folder) {
+        None => DoctorFinding::ok(
+            check,
+            format!("wired, and their program starts as fp {VERSION}"),
+        ),
+        Some(fault) => DoctorFinding::error(check, fault).fixed_by(renewed_by),
     }
-    let program = program_in(folder);
+}
+
+fn fault_of_hooks(plugin: &Path) -> Option<String> {
+    let wanted = assets::plugin_file("hooks/hooks.json").expect("the plugin has hooks");
+    let wired = file::read_bytes(&plugin.join("hooks").join("hooks.json"), CAP);
+    if wired.ok().as_deref() != Some(wanted) {
+        return Some("the plugin's hooks.json is not the one of this version".into());
+    }
+    let program = program_in(plugin);
     let shown = program.display();
     let mut command = Command::new(&program);
     command.arg("--version");
     match answer_of(command, HOOK_LIMIT) {
-        Ok(said) if said.trim_end() == format!("fp {VERSION}") => DoctorFinding::ok(
-            check,
-            format!("wired, and their program starts as fp {VERSION}"),
-        ),
+        Ok(said) if said.trim_end() == format!("fp {VERSION}") => None,
         Ok(said) => {
             let said: String = said.trim().chars().take(60).collect();
-            wrong(format!("{shown} says {said:?}, and is not fp {VERSION}"))
+            Some(format!("{shown} says {said:?}, and is not fp {VERSION}"))
         }
-        Err(fault) => wrong(format!("{shown} {fault}")),
+        Err(fault) => Some(format!("{shown} {fault}")),
     }
 }
 
 /// The repository of the current folder, in which a run can start.
-fn repository(context: &Context) -> DoctorFinding {
+fn check_repository(context: &Context) -> DoctorFinding {
     let check = "repository";
     let repo = context.repo();
     if repo.git_dir.is_none() {

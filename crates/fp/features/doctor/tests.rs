@@ -9,9 +9,9 @@ use fp_plan::plan::task::Task;
 use fp_run::run::approval::hash;
 use fp_run::run::event::{Base, Entry, Event, LOG_VERSION};
 
-use super::git::identity;
-use super::plan::log;
-use super::setup::{ClientSettings, broad_permissions, offered, permissions};
+use super::git::check_identity;
+use super::plan::check_log;
+use super::setup::{ClientSettings, broad_permissions, check_permissions, offered_settings};
 use super::*;
 
 const TREE: &str =
@@ -81,7 +81,7 @@ fn what_is_wrong_with_a_log() {
         ..ExaminedLog::default()
     };
     check(
-        &log(&plan(), &facts(entries()))[0],
+        &check_log(&plan(), &facts(entries()))[0],
         DoctorLevel::Ok,
         "3 entries",
         None,
@@ -92,7 +92,12 @@ fn what_is_wrong_with_a_log() {
     };
     let detail =
         "its last line was cut off while it was written (9 bytes); the next change drops it";
-    check(&log(&plan(), &torn)[0], DoctorLevel::Warning, detail, None);
+    check(
+        &check_log(&plan(), &torn)[0],
+        DoctorLevel::Warning,
+        detail,
+        None,
+    );
     let cut_back = ExaminedLog {
         written: 5,
         ..facts(entries())
@@ -100,7 +105,7 @@ fn what_is_wrong_with_a_log() {
     let detail = "it ends at entry 3, and 5 were written: restore events.jsonl if you have a copy, since only the log \
                   counts";
     check(
-        &log(&plan(), &cut_back)[0],
+        &check_log(&plan(), &cut_back)[0],
         DoctorLevel::Error,
         detail,
         None,
@@ -109,7 +114,7 @@ fn what_is_wrong_with_a_log() {
 
 #[test]
 fn a_git_that_is_too_old_is_said_to_be_for_what() {
-    let said = |text: &str| git::version(text);
+    let said = |text: &str| git::check_version(text);
     check(&said("git version 2.47.3"), DoctorLevel::Ok, "2.47.3", None);
     check(
         &said("git version 2.39.5 (Apple Git-154)"),
@@ -138,19 +143,19 @@ fn a_git_that_is_too_old_is_said_to_be_for_what() {
 fn author_and_committer_have_to_be_known() {
     let one = "A <a@b.c> 1 +0000";
     check(
-        &identity(Some(one), Some(one)),
+        &check_identity(Some(one), Some(one)),
         DoctorLevel::Ok,
         "A <a@b.c>",
         None,
     );
     check(
-        &identity(Some(one), Some("B <b@b.c> 1 +0000")),
+        &check_identity(Some(one), Some("B <b@b.c> 1 +0000")),
         DoctorLevel::Ok,
         "A <a@b.c>, committed by B <b@b.c>",
         None,
     );
-    assert_eq!(identity(None, Some(one)).level, DoctorLevel::Error);
-    assert_eq!(identity(Some(one), None).level, DoctorLevel::Error);
+    assert_eq!(check_identity(None, Some(one)).level, DoctorLevel::Error);
+    assert_eq!(check_identity(Some(one), None).level, DoctorLevel::Error);
 }
 
 fn settings_file(path: &str, value: Value) -> ClientSettings {
@@ -164,16 +169,16 @@ fn settings_file(path: &str, value: Value) -> ClientSettings {
 fn rules_may_be_in_different_files() {
     let with = |rule: &str| settings_file("s", json!({ "permissions": { "allow": [rule] } }));
     let [plans, roadmaps] = fp_host::claude::PERMISSIONS;
-    let found = permissions(&[with(plans), with(roadmaps)]);
+    let found = check_permissions(&[with(plans), with(roadmaps)]);
     assert_eq!(found.level, DoctorLevel::Ok);
-    let found = permissions(&[with(plans), with("Edit(.fractal-planner/**)")]);
+    let found = check_permissions(&[with(plans), with("Edit(.fractal-planner/**)")]);
     let missing = "no rule Edit(.fractal-planner/roadmaps/*.md): Claude Code may ask about each page that agents write";
     check(&found, DoctorLevel::Warning, missing, None);
 }
 
 #[test]
 fn only_what_is_missing_is_offered() {
-    let of = |files: &[ClientSettings]| offered(files, std::path::Path::new("/a b/fp"));
+    let of = |files: &[ClientSettings]| offered_settings(files, std::path::Path::new("/a b/fp"));
     let rules = fp_host::claude::PERMISSIONS;
     let all = json!({
         "permissions": { "allow": rules },
