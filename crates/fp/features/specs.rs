@@ -56,23 +56,23 @@ pub(crate) fn specs_for_planning(
     let found = ProjectSpecs::load(context.repo());
     let stages = [SpecCategory::Exploration, SpecCategory::Planning];
     let applicable = applicable_specs(&found.specs, &stages, goal);
+    let mut planning = PlanningSpecs::default();
     if !context.trusts_place().unwrap_or(false) {
         // A clone's pages, titles too, reach no model before its user trusts it.
         if !applicable.is_empty() {
+            let specs = counted(applicable.len(), "spec");
             warnings.push(format!(
-                "{} of the project left out: Claude Code has no record that you trust this folder",
-                counted(applicable.len(), "spec")
+                "{specs} of the project left out: Claude Code has no record that you trust this folder"
             ));
         }
-        return PlanningSpecs::default();
+        return planning;
     }
     warnings.extend(found.faults.iter().cloned());
-    let mut planning = PlanningSpecs::default();
     for spec in applicable {
-        let (mode, path) = (word_of(spec.read_mode), found.path(spec));
-        planning.text += &format!("  {mode:<8}  {}: {}\n", context.shown(&path), spec.title);
+        let (mode, path) = (word_of(spec.read_mode), context.shown(&spec.path));
+        planning.text += &format!("  {mode:<8}  {path}: {}\n", spec.title);
         planning.json.push(json!({
-            "title": spec.title, "path": path, "readMode": spec.read_mode, "category": spec.category,
+            "title": spec.title, "path": spec.path, "readMode": spec.read_mode, "category": spec.category,
         }));
     }
     planning
@@ -88,15 +88,11 @@ pub(crate) fn section_of_payload(
     let found = ProjectSpecs::load_with_warnings(context);
     let about = work_of_task(leaf) + goal;
     let apply = applicable_specs(&found.specs, &[SpecCategory::Execution], &about);
-    if apply.is_empty() {
-        return String::new();
+    let command = format!("fp specs for {plan} {}", leaf.id);
+    match apply.is_empty() {
+        true => String::new(),
+        false => payload_section(&apply, ROOM_FOR_SPECS, &command),
     }
-    payload_section(
-        &apply,
-        ROOM_FOR_SPECS,
-        |spec| found.path(spec).display().to_string(),
-        &format!("fp specs for {plan} {}", leaf.id),
-    )
 }
 
 /// Adds the note `number` of `plan`, from 1, to the spec `learnt`, if the user `agreed`; else shows what it would add.
@@ -112,21 +108,12 @@ pub(crate) fn promote_note(
         CommandError::failed(format!("{} has no note {number}", plan.id()))
             .hint(format!("`fp note {} list` numbers them", plan.id()))
     })?;
-    let builds_here = |run: &State| run.running().any(|task| task.worktree().is_none());
-    let known = context.known_plans()?;
-    if agreed
-        && known
-            .iter()
-            .any(|known| known.state.as_deref().is_ok_and(builds_here))
-    {
-        return Err(CommandError::refused(
-            "a task is being built in this checkout, and this would count as its change",
-        )
-        .hint("promote the note when the run is over"));
+    if agreed {
+        refuse_during_work(context)?;
     }
-    let (kind, text) = (note.kind.into_str(), &note.text);
-    let line = format!("- {}\n", markdown::inline(&format!("{kind}: {text}")));
-    let path = context.repo().root.join(HOME).join("specs").join(LEARNT);
+    let line = format!("{}: {}", note.kind.into_str(), note.text);
+    let line = format!("- {}\n", markdown::inline(&line));
+    let path = folder_of_specs(context.repo()).join(LEARNT);
     let page = match fs::symlink_metadata(&path) {
         Ok(_) => {
             refuse_outside(context.repo(), &path).map_err(CommandError::failed)?;
@@ -154,6 +141,18 @@ pub(crate) fn promote_note(
         &json!({ "spec": place, "addition": line, "written": is_new && agreed }),
         &format!("{line}{said}\n"),
     )
+}
+
+/// Refuses while a task is built in this checkout.
+fn refuse_during_work(context: &Context) -> Result<(), CommandError> {
+    let builds_here = |run: &State| run.running().any(|task| task.worktree().is_none());
+    let known = context.known_plans()?;
+    let mut states = known.iter().filter_map(|known| known.state.as_deref().ok());
+    if !states.any(builds_here) {
+        return Ok(());
+    }
+    let why = "a task is being built in this checkout, and this would count as its change";
+    Err(CommandError::refused(why).hint("promote the note when the run is over"))
 }
 
 /// Show the project's rules for every task, from `.fractal-planner/specs`
@@ -198,20 +197,18 @@ pub(crate) fn run(args: SpecsArgs, context: &Context) -> CommandResult {
 }
 
 fn list_specs(context: &Context) -> CommandResult {
-    let found = ProjectSpecs::load_with_warnings(context);
-    let rows: Vec<Value> = found.specs.iter().map(|spec| found.json_of(spec)).collect();
-    let line = |spec: &Spec| {
+    let ProjectSpecs { specs, faults } = ProjectSpecs::load_with_warnings(context);
+    let mut text = String::new();
+    for spec in &specs {
         let (mode, category) = (word_of(spec.read_mode), word_of(spec.category));
         let name = fitted(&spec.name, NAME);
         let line = format!("{name:<NAME$}  {mode:<8}  {category:<11}  {}", spec.title);
-        fitted(&line, WIDTH) + "\n"
-    };
-    let text: String = found.specs.iter().map(line).collect();
-    context.report(&json!({ "specs": rows, "faults": found.faults }), &text)?;
-    if found.specs.is_empty() && found.faults.is_empty() {
-        context
-            .printer
-            .note("note: there are no specs; a spec is a Markdown file in .fractal-planner/specs");
+        text += &format!("{}\n", fitted(&line, WIDTH));
+    }
+    context.report(&json!({ "specs": specs, "faults": faults }), &text)?;
+    if specs.is_empty() && faults.is_empty() {
+        let note = "note: there are no specs; a spec is a Markdown file in .fractal-planner/specs";
+        context.printer.note(note);
     }
     Ok(Exit::Done)
 }
@@ -225,28 +222,29 @@ fn print_specs(about: &str, stages: &[SpecCategory], context: &Context) -> Comma
         let body: String = spec.body.lines().map(quoted_line).collect();
         let whole = format!("# Spec {}: {} ({mode})\n\n{body}\n", spec.name, spec.title);
         let whole = prompt_lines(&whole, usize::MAX);
-        let (length, mut row) = (whole.chars().count(), found.json_of(spec));
+        let (length, mut row) = (whole.chars().count(), json!(spec));
         if length <= room {
             room -= length;
             text += &whole;
             row["text"] = json!(whole);
         } else {
-            beyond += &named_line(spec, &context.shown(&found.path(spec)));
+            beyond += &named_line(spec, &context.shown(&spec.path));
         }
         rows.push(row);
     }
     if !beyond.is_empty() {
         text += &format!("# Beyond {BUDGET} characters\n\n{beyond}");
     }
-    let text = text.trim_end().to_owned() + if rows.is_empty() { "" } else { "\n" };
+    if rows.is_empty() {
+        context.printer.note("note: no spec applies");
+    } else {
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+    }
     context.report(
         &json!({ "stages": stages, "specs": rows, "faults": found.faults }),
         &text,
-    )?;
-    if rows.is_empty() {
-        context.printer.note("note: no spec applies");
-    }
-    Ok(Exit::Done)
+    )
 }
 
 /// The text in which keywords are looked for.
@@ -272,44 +270,42 @@ fn description_of_work(
     Ok(about)
 }
 
+fn folder_of_specs(repo: &Repo) -> PathBuf {
+    repo.root.join(HOME).join("specs")
+}
+
 /// The specs of a repository, sorted by name, and what is wrong with its other pages.
+#[derive(Default)]
 struct ProjectSpecs {
     specs: Vec<Spec>,
     faults: Vec<String>,
-    folder: PathBuf,
 }
 
 impl ProjectSpecs {
     /// The pages `.fractal-planner/specs/*.md` and those one folder below. A link is followed as long as it stays in the
     /// repository. A page that can't be read never hides the others.
     fn load(repo: &Repo) -> Self {
-        let mut found = Self {
-            specs: Vec::new(),
-            faults: Vec::new(),
-            folder: repo.root.join(HOME).join("specs"),
-        };
-        if fs::symlink_metadata(&found.folder).is_err() {
+        let mut found = Self::default();
+        let folder = folder_of_specs(repo);
+        if fs::symlink_metadata(&folder).is_err() {
             return found;
         }
-        let mut walk = WalkBuilder::new(&found.folder);
+        if let Err(fault) = refuse_outside(repo, &folder) {
+            found.faults.push(visible_line(&fault));
+            return found;
+        }
+        let mut walk = WalkBuilder::new(&folder);
         walk.standard_filters(false)
             .hidden(true)
             .follow_links(true)
             .max_depth(Some(2))
             .sort_by_file_path(Path::cmp);
-        let pages = match refuse_outside(repo, &found.folder) {
-            Ok(()) => walk.build().collect(),
-            Err(fault) => {
-                found.faults.push(fault);
-                Vec::new()
-            }
-        };
-        let is_page =
-            |path: &Path| path.extension().is_some_and(|end| end == "md") && !path.is_dir();
-        for page in pages {
-            let read = match page {
-                Ok(page) if !is_page(page.path()) => continue,
-                Ok(page) => read_page(repo, &found.folder, page.path()),
+        for page in walk.build() {
+            let read = match page.map(|page| page.into_path()) {
+                Ok(path) if path.extension().is_none_or(|end| end != "md") || path.is_dir() => {
+                    continue;
+                }
+                Ok(path) => read_page(repo, &folder, &path),
                 Err(error) => Err(error.to_string()),
             };
             match read {
@@ -327,16 +323,6 @@ impl ProjectSpecs {
         }
         found
     }
-
-    fn path(&self, spec: &Spec) -> PathBuf {
-        self.folder.join(format!("{}.md", spec.name))
-    }
-
-    fn json_of(&self, spec: &Spec) -> Value {
-        let mut value = json!(spec);
-        value["path"] = json!(self.path(spec));
-        value
-    }
 }
 
 fn read_page(repo: &Repo, folder: &Path, path: &Path) -> Result<Spec, String> {
@@ -349,18 +335,18 @@ fn read_page(repo: &Repo, folder: &Path, path: &Path) -> Result<Spec, String> {
     }
     refuse_outside(repo, path)?;
     let text = file::read_text(path, CAP).map_err(|error| error.to_string())?;
-    parse_spec(&name, &text).map_err(|fault| format!("{}: {fault}", path.display()))
+    parse_spec(&name, path, &text).map_err(|fault| format!("{}: {fault}", path.display()))
 }
 
 /// Fails where `path` leads out of the repository.
 fn refuse_outside(repo: &Repo, path: &Path) -> Result<(), String> {
+    let shown = path.display();
     match platform::real_path(path) {
         Ok(real) if real.starts_with(&repo.root) => Ok(()),
         Ok(real) => Err(format!(
-            "{} leads out of the repository, to {}",
-            path.display(),
+            "{shown} leads out of the repository, to {}",
             real.display()
         )),
-        Err(error) => Err(format!("{}: {}", path.display(), file::reason_of(&error))),
+        Err(error) => Err(format!("{shown}: {}", file::reason_of(&error))),
     }
 }

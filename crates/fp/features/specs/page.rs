@@ -1,5 +1,7 @@
 //! A spec as its page has it, and the work that it applies to.
 
+use std::path::{Path, PathBuf};
+
 use fp_plan::plan::Task;
 use fp_plan::text::{clipped, one_line, prompt_text};
 use serde::{Deserialize, Serialize};
@@ -12,6 +14,7 @@ const MAX_TITLE: usize = 120;
 pub(super) struct Spec {
     /// Its file below the folder of specs, without `.md`, such as `errors` or `api/errors`.
     pub(super) name: String,
+    pub(super) path: PathBuf,
     pub(super) title: String,
     pub(super) category: SpecCategory,
     /// An optional spec applies to work that has one of these words. Without keywords it applies to its whole stage.
@@ -55,19 +58,18 @@ struct SpecFrontmatter {
     read_mode: SpecReadMode,
 }
 
-/// Reads a page. Without frontmatter it is an optional spec for every stage. Fails where the frontmatter is no YAML or has a
-/// wrong value: a rule that silently gets lost is worse than no rule.
-pub(super) fn parse_spec(name: &str, page: &str) -> Result<Spec, String> {
-    let page = page.trim_start_matches('\u{feff}').replace("\r\n", "\n");
-    let (front, body) = match page.strip_prefix("---\n") {
-        Some(rest) => format!("\n{rest}\n")
+/// Reads the page at `path`. Without frontmatter it is an optional spec for every stage. Fails where the frontmatter is no
+/// YAML or has a wrong value: a rule that silently gets lost is worse than no rule.
+pub(super) fn parse_spec(name: &str, path: &Path, page: &str) -> Result<Spec, String> {
+    let page = page.trim_start_matches('\u{feff}').replace("\r\n", "\n") + "\n";
+    let (front, body) = match page.strip_prefix("---") {
+        Some(rest) if rest.starts_with('\n') => rest
             .split_once("\n---\n")
-            .map(|(front, body)| (front.to_owned(), body.to_owned()))
             .ok_or("the frontmatter is never closed by a line `---`")?,
-        None => (String::new(), page),
+        _ => ("", &*page),
     };
     let front: Option<SpecFrontmatter> =
-        serde_yaml::from_str(&front).map_err(|error| error.to_string())?;
+        serde_yaml::from_str(front).map_err(|error| error.to_string())?;
     let front = front.unwrap_or_default();
     let body = body.trim_start_matches('\n').trim_end().to_owned();
     let heading = body.lines().find(|line| line.starts_with('#'));
@@ -77,6 +79,7 @@ pub(super) fn parse_spec(name: &str, page: &str) -> Result<Spec, String> {
     let mut titles = titles.map(|title| clipped(&one_line(&title), MAX_TITLE));
     Ok(Spec {
         title: titles.find(|title| !title.is_empty()).unwrap_or_default(),
+        path: path.to_owned(),
         category: front.category,
         keywords: front.keywords,
         read_mode: front.read_mode,
@@ -93,23 +96,20 @@ pub(super) fn applicable_specs<'a>(
     about: &str,
 ) -> Vec<&'a Spec> {
     let words = plain_words(about);
+    let specs = specs.iter();
     let mut found: Vec<&Spec> = specs
-        .iter()
-        .filter(|spec| spec.applies(stages, &words))
+        .filter(|spec| spec.applies_to(stages, &words))
         .collect();
     found.sort_by_key(|spec| (spec.read_mode, &spec.name));
     found
 }
 
 impl Spec {
-    fn applies(&self, stages: &[SpecCategory], words: &str) -> bool {
-        let is_of_stage = stages.is_empty()
-            || self.category == SpecCategory::General
-            || stages.contains(&self.category);
-        is_of_stage
-            && (self.read_mode == SpecReadMode::Required
-                || self.keywords.is_empty()
-                || self.keywords.iter().any(|keyword| mentions(words, keyword)))
+    fn applies_to(&self, stages: &[SpecCategory], words: &str) -> bool {
+        let is_general = stages.is_empty() || self.category == SpecCategory::General;
+        let is_unconditional = self.read_mode == SpecReadMode::Required || self.keywords.is_empty();
+        (is_general || stages.contains(&self.category))
+            && (is_unconditional || self.keywords.iter().any(|word| are_among(words, word)))
     }
 }
 
@@ -125,7 +125,7 @@ fn plain_words(text: &str) -> String {
 
 /// True if `keyword` occurs as whole words. Outside of ASCII it may also be part of a word, since scripts such as Hangul
 /// attach particles to words or have no spaces between them.
-fn mentions(words: &str, keyword: &str) -> bool {
+fn are_among(words: &str, keyword: &str) -> bool {
     let keyword = plain_words(keyword);
     match keyword.trim() {
         "" => false,
@@ -153,47 +153,38 @@ pub(super) fn named_line(spec: &Spec, path: &str) -> String {
 /// A required spec is quoted whole, so that none of its lines passes for a section of the payload; where that doesn't fit,
 /// it is named with its path. Where not even the names fit, `command` replaces all. Only that last resort and the heading
 /// can exceed the room.
-pub(super) fn payload_section(
-    specs: &[&Spec],
-    room: usize,
-    path: impl Fn(&Spec) -> String,
-    command: &str,
-) -> String {
+pub(super) fn payload_section(specs: &[&Spec], room: usize, command: &str) -> String {
     const HEADING: &str = "\n## PROJECT SPECS\n";
-    let is_required = |spec: &Spec| spec.read_mode == SpecReadMode::Required;
-    let mut lines: Vec<String> = specs
-        .iter()
-        .map(|spec| named_line(spec, &path(spec)))
-        .collect();
-    let length = |lines: &[String]| HEADING.len() + lines.iter().map(String::len).sum::<usize>();
-    let required = specs.iter().take_while(|spec| is_required(spec)).count();
-    if length(&lines[..required]) > room {
+    let named = |spec: &&Spec| named_line(spec, &spec.path.display().to_string());
+    let mut lines: Vec<String> = specs.iter().map(named).collect();
+    let fits = |lines: &[String]| HEADING.len() + lines.concat().len() <= room;
+    let is_required = |spec: &&&Spec| spec.read_mode == SpecReadMode::Required;
+    let required = specs.iter().take_while(is_required).count();
+    if !fits(&lines[..required]) {
         return format!(
             "{HEADING}- Run `{command}` before you begin, and keep to what it prints\n"
         );
     }
-    for at in 0..required {
-        let named = std::mem::replace(&mut lines[at], quoted_spec(specs[at]));
-        if length(&lines[..required]) > room {
+    for (at, spec) in specs.iter().enumerate().take(required) {
+        let body: String = prompt_text(&spec.body).lines().map(quoted_line).collect();
+        let quoted = format!("{}, which every task keeps to:\n{body}", spec.title);
+        let named = std::mem::replace(&mut lines[at], quoted);
+        if !fits(&lines[..required]) {
             lines[at] = named;
         }
     }
-    if length(&lines) > room {
+    if !fits(&lines) {
         let more = specs.len() - required;
-        let rest = format!("- ({more} more where they help: `{command}`)\n");
         lines.truncate(required);
-        lines.extend(Some(rest).filter(|rest| length(&lines) + rest.len() <= room));
+        lines.push(format!("- ({more} more where they help: `{command}`)\n"));
+        if !fits(&lines) {
+            lines.pop();
+        }
     }
     HEADING.to_owned() + &lines.concat()
 }
 
-fn quoted_spec(spec: &Spec) -> String {
-    let body = prompt_text(&spec.body);
-    let quoted: String = body.lines().map(quoted_line).collect();
-    format!("{}, which every task keeps to:\n{quoted}", spec.title)
-}
-
 /// `line` of a page, so that it can't pass for one of this program.
 pub(super) fn quoted_line(line: &str) -> String {
-    format!("> {}", line.trim_end()).trim_end().to_owned() + "\n"
+    format!("> {line}").trim_end().to_owned() + "\n"
 }

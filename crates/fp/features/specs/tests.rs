@@ -1,17 +1,21 @@
 //! Reading, choosing and handing on specs, by tables and for any text.
 
+use std::path::Path;
+
 use proptest::prelude::*;
 
 use super::page::*;
 
 fn spec(name: &str, front: &str, body: &str) -> Spec {
-    parse_spec(name, &format!("---\n{front}\n---\n{body}")).unwrap()
+    let path = format!("/p/{name}.md");
+    let page = format!("---\n{front}\n---\n{body}");
+    parse_spec(name, Path::new(&path), &page).unwrap()
 }
 
 #[test]
 fn what_is_missing_has_a_default() {
     let check = |text: &str, expect: (&str, SpecCategory, SpecReadMode, &[&str], &str)| {
-        let spec = parse_spec("api/errors", text).unwrap();
+        let spec = parse_spec("api/errors", Path::new("a.md"), text).unwrap();
         let keywords: Vec<&str> = spec.keywords.iter().map(String::as_str).collect();
         let read = (
             &*spec.title,
@@ -87,7 +91,11 @@ fn what_is_missing_has_a_default() {
 #[test]
 fn what_is_wrong_is_said() {
     let check = |text: &str, expect: &str| {
-        assert_eq!(parse_spec("a", text).unwrap_err(), expect, "{text:?}");
+        assert_eq!(
+            parse_spec("a", Path::new("a.md"), text).unwrap_err(),
+            expect,
+            "{text:?}"
+        );
     };
     check(
         "---\ntitle: A\nreadMode: requird\n---\n",
@@ -152,12 +160,7 @@ fn a_payload_has_required_ones_as_text_and_others_as_lines() {
     ];
     let apply = applicable_specs(&specs, &[SpecCategory::Execution], "");
     let check = |room: usize, expect: &str| {
-        let text = payload_section(
-            &apply,
-            room,
-            |spec| format!("/p/{}.md", spec.name),
-            "fp specs for p 1",
-        );
+        let text = payload_section(&apply, room, "fp specs for p 1");
         assert_eq!(text, expect, "{room}");
         assert!(text.len() <= room || !text.contains('>'), "{room}");
     };
@@ -192,7 +195,7 @@ fn any_spec() -> impl Strategy<Value = Spec> {
 proptest! {
     #[test]
     fn any_text_is_read_or_refused(text in r"(---\n)?(\PC|[\n\r\t:\[{}\]#&*!|>'-]){0,80}(\n---\n)?\PC{0,20}") {
-        if let Ok(spec) = parse_spec("a", &text) {
+        if let Ok(spec) = parse_spec("a", Path::new("a.md"), &text) {
             prop_assert!(!spec.title.is_empty() && !spec.title.contains('\n'));
         }
     }
@@ -205,10 +208,10 @@ proptest! {
     ) {
         let stages = [SpecCategory::Execution];
         let apply = applicable_specs(&specs, &stages, &about);
-        let text = payload_section(&apply, room, |spec| format!("/{}.md", spec.name), "fp specs for p 1");
+        let text = payload_section(&apply, room, "fp specs for p 1");
         prop_assert!(text.len() <= room || text.matches('\n').count() <= 3, "{}", text);
         for spec in apply.iter().filter(|spec| spec.read_mode == SpecReadMode::Required) {
-            let there = text.contains(&format!("Read /{}.md before", spec.name))
+            let there = text.contains(&format!("Read {} before", spec.path.display()))
                 || text.contains(&format!("{}, which every task", spec.title))
                 || text.contains("Run `fp specs for p 1`");
             prop_assert!(there, "{} is missing:\n{}", spec.name, text);
