@@ -168,7 +168,7 @@ impl Command {
             Self::Fleet(args) => commands::fleet::list(args, context),
             Self::Doctor(args) => doctor::run(args, context),
             Self::Config(args) => commands::config::run(args, context),
-            Self::Hook(args) => commands::hook::run(args, context),
+            Self::Hook(args) => commands::hook::run_hook(args, context),
             Self::Install(args) => install::run(args, context),
             Self::Demo(args) => commands::demo::run(args, context),
             Self::Help(args) => commands::help::show_help(args, context),

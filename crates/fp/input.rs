@@ -29,24 +29,28 @@ impl Input {
                 text,
             });
         }
-        let mut text = String::new();
-        std::io::stdin()
-            .take(cap.saturating_add(1))
-            .read_to_string(&mut text)
-            .map_err(|error| {
-                CommandError::failed(format!("standard input can't be read: {error}"))
-                    .hint("pipe the text into it, as UTF-8")
-            })?;
-        if text.len() as u64 > cap {
-            let message = format!("standard input is too large: at most {cap} bytes are read");
-            return Err(CommandError::failed(message)
-                .hint("check that it is the text you mean, or split it"));
-        }
         Ok(Self {
             name: "standard input".to_owned(),
-            text,
+            text: read_standard_input(cap)?,
         })
     }
+}
+
+/// The text on standard input. Fails if it is not text, or has more than `cap` bytes.
+pub(crate) fn read_standard_input(cap: u64) -> Result<String, CommandError> {
+    let mut text = String::new();
+    let mut input = std::io::stdin().take(cap.saturating_add(1));
+    input.read_to_string(&mut text).map_err(|error| {
+        CommandError::failed(format!("standard input can't be read: {error}"))
+            .hint("pipe the text into it, as UTF-8")
+    })?;
+    if text.len() as u64 > cap {
+        let message = format!("standard input is too large: at most {cap} bytes are read");
+        return Err(
+            CommandError::failed(message).hint("check that it is the text you mean, or split it")
+        );
+    }
+    Ok(text)
 }
 
 /// Listens for Ctrl-C; `without` says how to do without that.

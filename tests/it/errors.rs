@@ -86,7 +86,7 @@ const WITHOUT_HINT: &[(&str, &str, &str)] = &[
     ),
     (
         "commands/hook.rs",
-        "format!(\"the event has",
+        "format!(\"the event can't be read",
         "a hook has one line to say what is wrong",
     ),
     (

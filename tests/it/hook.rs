@@ -530,10 +530,10 @@ fn seventy_megabytes_are_one_line() {
         "{{\"teammate_name\": \"builder-1\", \"x\": \"{}\"}}",
         "x".repeat(70 << 20)
     );
-    assert_snapshot!(environment.hook("teammate-idle", input.as_bytes()), @r"
+    assert_snapshot!(environment.hook("teammate-idle", input.as_bytes()), @"
     exit status: 0
     --- stderr
-    fp hook teammate-idle: the event has more than 67108864 bytes
+    fp hook teammate-idle: the event can't be read: standard input is too large: at most 67108864 bytes are read
     ");
     // The client sends whole files with its edits, so a large event within bounds is read.
     let edits = format!("\"x\": \"{}\", \"team_name\"", "x".repeat(8 << 20));

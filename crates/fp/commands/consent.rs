@@ -18,7 +18,7 @@ use crate::source::PlanSource;
 ///
 /// # Errors
 /// The question isn't the one that `fp` prints for this code now.
-pub(crate) fn record(
+pub(crate) fn record_consent(
     context: &Context,
     code: &ConsentCode,
     asked: &PrintedQuestion,

@@ -5,18 +5,17 @@ mod own_calls;
 mod user;
 
 use std::collections::BTreeSet;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use fp_host::claude::hook::{HookEvent, HookReply, MAX_EVENT_BYTES};
-use fp_host::claude::transcript::{RecordedUse, recorded_use};
-use fp_host::error::HostErrorKind;
+use fp_host::claude::transcript::recorded_use;
+use fp_host::error::{HostErrorKind, HostResult};
 use fp_host::plan::OpenPlan;
-use fp_host::repo::Repo;
+use fp_host::plan_folder::PlanFolder;
 use fp_host::run::place::Site;
-use fp_plan::plan::id::{AgentName, PlanId};
+use fp_plan::plan::id::AgentName;
 use fp_plan::settings::{CommentMode, GuardMode};
 use fp_run::hook::guard::{EditPlace, GuardedEdit, edit_seen};
 use fp_run::hook::own_command::{Caller, LineJudgement, judge_line};
@@ -36,6 +35,7 @@ use crate::commands::comments;
 use crate::commands::new::PLAN_SKILL;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::input::read_standard_input;
 
 /// Time that a hook waits for another command that writes to the log.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -47,27 +47,22 @@ pub(crate) struct HookArgs {
     pub(crate) event: String,
 }
 
-pub(crate) fn run(args: HookArgs, context: &Context) -> CommandResult {
-    if let Err(error) = answer(&args.event, context) {
-        context.printer.note(&complaint(
-            &format!("fp hook {}", args.event),
-            &error.message,
-        ));
+pub(crate) fn run_hook(args: HookArgs, context: &Context) -> CommandResult {
+    if let Err(error) = answer_event(&args.event, context) {
+        let who = format!("fp hook {}", args.event);
+        context.printer.note(&complaint(&who, &error.message));
     }
     Ok(Exit::Done)
 }
 
 /// An error on one line; a hook must not print more.
 pub(crate) fn complaint(who: &str, message: &str) -> String {
-    let lines: Vec<&str> = message
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
+    let lines = message.lines().map(str::trim);
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
     format!("{who}: {}", lines.join(" "))
 }
 
-fn answer(event: &str, context: &Context) -> Result<(), CommandError> {
+fn answer_event(event: &str, context: &Context) -> Result<(), CommandError> {
     let answer = match event {
         "teammate-idle" => teammate_stops,
         "subagent-stop" => subagent_stops,
@@ -103,35 +98,20 @@ struct RunMember {
 
 impl IncomingHook {
     fn read(context: &Context) -> Result<Self, CommandError> {
-        let mut bytes = Vec::new();
-        std::io::stdin()
-            .take(MAX_EVENT_BYTES + 1)
-            .read_to_end(&mut bytes)
-            .map_err(CommandError::failed)?;
-        if bytes.len() as u64 > MAX_EVENT_BYTES {
-            return Err(CommandError::failed(format!(
-                "the event has more than {MAX_EVENT_BYTES} bytes"
-            )));
-        }
-        let event = HookEvent::parse(&bytes).map_err(CommandError::failed)?;
-        let cwd = event
-            .cwd
-            .as_deref()
-            .map(PathBuf::from)
-            .filter(|cwd| cwd.is_absolute() && cwd.is_dir());
-        let context = context.at(cwd.unwrap_or_else(|| context.cwd.clone()));
+        let text = read_standard_input(MAX_EVENT_BYTES).map_err(|error| {
+            CommandError::failed(format!("the event can't be read: {}", error.message))
+        })?;
+        let event = HookEvent::parse(text.as_bytes()).map_err(CommandError::failed)?;
+        let cwd = event.cwd.as_deref().map(PathBuf::from);
+        let cwd = cwd.filter(|cwd| cwd.is_absolute() && cwd.is_dir());
+        let mut context = context.at(cwd.unwrap_or_else(|| context.cwd.clone()));
         // An agent may edit a repository from outside of it.
-        let edited = event
-            .edited_path()
-            .map(Path::new)
-            .filter(|path| path.is_absolute());
-        let edited = edited.filter(|_| context.repo().git_dir.is_none());
-        let folder =
-            edited.and_then(|path| path.ancestors().skip(1).find(|folder| folder.is_dir()));
-        let context = match folder {
-            Some(folder) => context.at(folder.to_owned()),
-            None => context,
-        };
+        let edited = event.edited_path().map(Path::new);
+        let edited = edited.filter(|path| path.is_absolute() && context.repo().git_dir.is_none());
+        let mut folders = edited.iter().flat_map(|path| path.ancestors().skip(1));
+        if let Some(folder) = folders.find(|folder| folder.is_dir()) {
+            context = context.at(folder.to_owned());
+        }
         Ok(Self { event, context })
     }
 
@@ -143,43 +123,42 @@ impl IncomingHook {
     /// that need one report, and runs that came with the repository and aren't this user's.
     fn runs(&self) -> Result<impl Iterator<Item = OngoingRun>, CommandError> {
         let context = &self.context;
+        let mut ids = Vec::new();
         // Outside of a repository, or without the user's word for a plan in it, it doesn't even read the settings.
-        let own = match Repo::find(&context.cwd).git_dir {
-            Some(_) => context.own_ids(),
-            None => BTreeSet::new(),
+        let has_git = context.repo().git_dir.is_some();
+        let own = if has_git {
+            context.own_ids()
+        } else {
+            BTreeSet::new()
         };
-        let found = match own.is_empty() {
-            true => None,
-            false => Some((context.plans()?, context.settings()?)),
-        };
-        let ids = found
-            .as_ref()
-            .map_or_else(|| Ok(Vec::new()), |(plans, _)| plans.list())?;
-        let ids: Vec<PlanId> = ids.into_iter().filter(|id| own.contains(id)).collect();
-        let mut said = false;
+        if !own.is_empty() {
+            ids = context.plans()?.list()?;
+            ids.retain(|id| own.contains(id));
+        }
+        let mut is_told = false;
         Ok(ids.into_iter().rev().filter_map(move |id| {
-            let (plans, settings) = found.as_ref()?;
-            let plan = OpenPlan::new(
-                context.repo().clone(),
-                (*settings).clone(),
-                plans.open(&id).ok()?,
-            );
-            let state = match plan.load() {
-                Ok(loaded) => loaded.state,
+            let run = match self.run_in(context.plans().ok()?.open(&id).ok()?)? {
+                Ok(run) => run,
                 Err(error) => {
-                    let is_large = error.kind == HostErrorKind::TooLarge;
-                    if is_large && !std::mem::replace(&mut said, true) {
-                        context
-                            .printer
-                            .note(&format!("note: plan {id} is left out: {error}"));
+                    if error.kind == HostErrorKind::TooLarge && !is_told {
+                        is_told = true;
+                        context.note(format_args!("plan {id} is left out: {error}"));
                     }
                     return None;
                 }
             };
-            let is_ours =
-                state.is_running() && context.trust().ok()?.knows_approval(&state).ok()?;
-            is_ours.then_some(OngoingRun { plan, state })
+            let knows_approval = || context.trust().ok()?.knows_approval(&run.state).ok();
+            let is_ours = run.state.is_running() && knows_approval()?;
+            is_ours.then_some(run)
         }))
+    }
+
+    /// The run of the plan in `folder`; `None` if the settings can't be read.
+    fn run_in(&self, folder: PlanFolder) -> Option<HostResult<OngoingRun>> {
+        let settings = self.context.settings().ok()?.clone();
+        let plan = OpenPlan::new(self.context.repo().clone(), settings, folder);
+        let state = plan.load().map(|loaded| loaded.state);
+        Some(state.map(|state| OngoingRun { plan, state }))
     }
 
     /// `agent` with its run: one of this session, else one that records no session.
@@ -191,12 +170,10 @@ impl IncomingHook {
                 continue;
             };
             let of_session = self.is_of_session(&run.state);
-            let rank = (
-                of_session == Some(true),
-                agent.known_in(&run.state).is_some(),
-            );
-            if of_session != Some(false) && likeliest.as_ref().is_none_or(|(best, _)| rank > *best)
-            {
+            let is_known = agent.known_in(&run.state).is_some();
+            let rank = (of_session == Some(true), is_known);
+            let is_likelier = likeliest.as_ref().is_none_or(|(best, _)| rank > *best);
+            if of_session != Some(false) && is_likelier {
                 likeliest = Some((rank, RunMember { run, name }));
             }
             if rank == (true, true) {
@@ -206,12 +183,32 @@ impl IncomingHook {
         Ok(likeliest.map(|(_, member)| member))
     }
 
+    /// What `act` makes of `agent` in its run, if it has one.
+    fn with_member<T: Default>(
+        &self,
+        agent: Option<HookAgent<'_>>,
+        act: impl FnOnce(RunMember) -> Result<T, CommandError>,
+    ) -> Result<T, CommandError> {
+        let member = agent.map(|agent| self.member(&agent)).transpose()?;
+        member.flatten().map_or_else(|| Ok(T::default()), act)
+    }
+
+    /// The agent whose event this is, if a run can have it.
+    fn agent(&self, description: Option<&str>) -> Option<HookAgent<'_>> {
+        let kind = self.event.agent_type.as_deref()?;
+        HookAgent::new(kind, self.event.agent_id.as_deref(), description)
+    }
+
     /// True if the run belongs to this session; `None` if it records no session.
     fn is_of_session(&self, state: &State) -> Option<bool> {
         let own = state.run.as_ref()?.terms.session.as_deref()?;
         let session = self.event.session.as_deref();
         Some(Some(own) == session || session.is_some_and(|id| state.agent_ids.contains_key(id)))
     }
+}
+
+fn agent_named(name: &str) -> Option<HookAgent<'_>> {
+    AgentName::new(name).ok().map(HookAgent::Named)
 }
 
 impl OngoingRun {
@@ -230,105 +227,92 @@ impl OngoingRun {
         Ok(decision.told)
     }
 
-    /// The same for an event that the agent isn't told of.
+    /// The same for events that the agent isn't told of.
     fn note(
         &self,
         hook: &IncomingHook,
-        decide: impl Fn(&State) -> Option<Event>,
+        decide: impl Fn(&State) -> Vec<Event>,
     ) -> Result<(), CommandError> {
-        let decide = |state: &State| Ok(StopDecision::silent(decide(state).into_iter().collect()));
+        let decide = |state: &State| Ok(StopDecision::silent(decide(state)));
         self.log(hook, decide).map(drop)
+    }
+
+    /// True if `session` leads it, in the client's process `client` if that is known.
+    fn is_led_by(&self, session: Option<&str>, client: Option<u32>) -> bool {
+        let run = self.state.run.as_ref();
+        run.is_some_and(|run| run.is_led_by(session, client))
     }
 }
 
 fn teammate_stops(hook: &IncomingHook) -> Result<(), CommandError> {
-    let name = hook
-        .event
-        .teammate
-        .as_ref()
-        .or(hook.event.agent_type.as_ref());
-    let name = name.and_then(|name| AgentName::new(name).ok());
-    name.map_or(Ok(()), |name| agent_stopped(hook, &HookAgent::Named(name)))
+    let event = &hook.event;
+    let name = event.teammate.as_ref().or(event.agent_type.as_ref());
+    agent_stopped(hook, name.and_then(|name| agent_named(name)))
 }
 
 fn subagent_stops(hook: &IncomingHook) -> Result<(), CommandError> {
-    let event = &hook.event;
     record_cost(hook)?;
     // A teammate's type is its name; TeammateIdle comes right after and handles it.
-    let kind = event
-        .agent_type
-        .as_deref()
-        .filter(|kind| [BUILDER, VERIFIER].contains(kind));
-    let agent = kind
-        .and_then(|kind| HookAgent::new(kind, event.agent_id.as_deref(), event.own_description()));
-    agent.map_or(Ok(()), |agent| agent_stopped(hook, &agent))
+    let is_background = |agent: &HookAgent<'_>| matches!(agent, HookAgent::Background { .. });
+    let agent = hook.agent(hook.event.own_description());
+    agent_stopped(hook, agent.filter(is_background))
 }
 
 /// Records what the agent that stops has used, as far as the client's record says it.
 fn record_cost(hook: &IncomingHook) -> Result<(), CommandError> {
     let event = &hook.event;
-    let Some((kind, id)) = event.agent_type.as_deref().zip(event.agent_id.as_deref()) else {
+    let (Some(id), Some(record)) = (event.agent_id.as_deref(), event.agent_transcript()) else {
         return Ok(());
     };
-    let Some(record) = event.agent_transcript() else {
-        return Ok(());
-    };
-    let Some(agent) = HookAgent::new(kind, Some(id), event.own_description()) else {
-        return Ok(());
-    };
-    let Some(RunMember { run, name }) = hook.member(&agent)? else {
-        return Ok(());
-    };
-    let RecordedUse {
-        turns,
-        tokens,
-        model,
-    } = recorded_use(record);
-    let spent = |state: &State| session_spent(state, &name, id, turns, tokens, model.clone());
-    run.log(hook, |state| Ok(StopDecision::silent(spent(state))))
-        .map(drop)
+    hook.with_member(hook.agent(event.own_description()), |member| {
+        let (spent, name) = (recorded_use(record), &member.name);
+        member.run.note(hook, |state| {
+            session_spent(
+                state,
+                name,
+                id,
+                spent.turns,
+                spent.tokens,
+                spent.model.clone(),
+            )
+        })
+    })
 }
 
-fn agent_stopped(hook: &IncomingHook, agent: &HookAgent<'_>) -> Result<(), CommandError> {
-    let Some(RunMember { run, name }) = hook.member(agent)? else {
-        return Ok(());
-    };
-    let nudges = run.plan.settings.nudge.max_retries;
-    let may_continue = !hook.event.stop_hook_active();
-    if let Some(reason) = run.log(hook, |state| {
+fn agent_stopped(hook: &IncomingHook, agent: Option<HookAgent<'_>>) -> Result<(), CommandError> {
+    hook.with_member(agent, |RunMember { run, name }| {
+        let nudges = run.plan.settings.nudge.max_retries;
+        let may_continue = !hook.event.stop_hook_active();
         let said = hook.event.last_words();
-        Ok(agent_stops(state, &name, said, nudges, may_continue))
-    })? {
-        hook.reply(HookReply::Block(&reason));
-    }
-    Ok(())
+        let told = run.log(hook, |state| {
+            Ok(agent_stops(state, &name, said, nudges, may_continue))
+        })?;
+        if let Some(reason) = told {
+            hook.reply(HookReply::Block(&reason));
+        }
+        Ok(())
+    })
 }
 
 fn tool_is_about_to_run(hook: &IncomingHook) -> Result<(), CommandError> {
     let event = &hook.event;
-    if event
-        .scheduled_prompt()
-        .is_some_and(|prompt| prompt.contains(PLAN_SKILL))
-    {
-        hook.reply(HookReply::Deny(&format!(
-            "{PLAN_SKILL} is for the user to type, and can't be scheduled"
-        )));
+    let scheduled = event.scheduled_prompt();
+    if scheduled.is_some_and(|prompt| prompt.contains(PLAN_SKILL)) {
+        let reason = format!("{PLAN_SKILL} is for the user to type, and can't be scheduled");
+        hook.reply(HookReply::Deny(&reason));
         return Ok(());
     }
     let caller = Caller::of(event.agent_type.as_deref(), event.agent_id.as_deref());
-    match event
-        .command()
-        .map(|line| judge_line(line_in_project(hook, line), caller))
-    {
+    let line = event.command().map(|line| line_in_project(hook, line));
+    match line.map(|line| judge_line(line, caller)) {
         Some(LineJudgement::Own(calls)) => return own_calls_are_about_to_run(hook, caller, &calls),
         Some(LineJudgement::NotYours(reason)) => hook.reply(HookReply::Deny(&reason)),
         Some(LineJudgement::Unknown) | None => {}
     }
     let objection = match BuilderEdit::of(hook)? {
         Some(edit) if edit.mode() == GuardMode::Deny => edit.objection(),
-        Some(_) => None,
         None if caller == Caller::Builder => edit_without_task(hook)?,
-        None => None,
+        Some(_) | None => None,
     };
     if let Some(reason) = objection {
         hook.reply(HookReply::Deny(&reason));
@@ -338,33 +322,29 @@ fn tool_is_about_to_run(hook: &IncomingHook) -> Result<(), CommandError> {
 
 /// The objection to an edit in the repository by a builder that holds no task of a run of this session.
 fn edit_without_task(hook: &IncomingHook) -> Result<Option<String>, CommandError> {
-    let Some(path) = hook.event.edited_path() else {
-        return Ok(None);
-    };
-    let (repo, path) = (hook.context.repo(), hook.context.cwd.join(path));
-    let is_inside = path.starts_with(&repo.root) || repo.relative(&path).is_some();
-    if !is_inside {
+    let repo = hook.context.repo();
+    let path = hook
+        .event
+        .edited_path()
+        .map(|path| hook.context.cwd.join(path));
+    if !path.is_some_and(|path| path.starts_with(&repo.root) || repo.relative(&path).is_some()) {
         return Ok(None);
     }
-    let agent = HookAgent::new(
-        hook.event.agent_type.as_deref().unwrap_or_default(),
-        hook.event.agent_id.as_deref(),
-        None,
-    );
-    let name = |run: &OngoingRun| agent.as_ref().and_then(|agent| agent.name_in(&run.state));
+    let agent = hook.agent(None);
+    let holds = |run: &OngoingRun| {
+        let name = agent.as_ref().and_then(|agent| agent.name_in(&run.state));
+        name.is_some_and(|name| run.state.held_by(&name).is_some())
+    };
     let mut guarding = hook.runs()?.filter(|run| {
-        hook.is_of_session(&run.state) != Some(false)
-            && run.plan.settings.guard.mode == GuardMode::Deny
+        let is_here = hook.is_of_session(&run.state) != Some(false);
+        is_here && run.plan.settings.guard.mode == GuardMode::Deny
     });
-    let holds = |run: &OngoingRun| name(run).is_some_and(|name| run.state.held_by(&name).is_some());
-    let Some(run) = guarding.next() else {
+    let Some(first) = guarding.next() else {
         return Ok(None);
     };
-    if holds(&run) || guarding.any(|run| holds(&run)) {
-        return Ok(None);
-    }
-    let plan = &run.state.plan_id;
-    Ok(Some(format!(
+    let plan = first.plan.id();
+    let has_task = holds(&first) || guarding.any(|run| holds(&run));
+    Ok((!has_task).then(|| format!(
         "you hold no task of {plan}, so there is nothing for you to change: run the fp claim line of your prompt first"
     )))
 }
@@ -378,16 +358,13 @@ fn tool_has_run(hook: &IncomingHook) -> Result<(), CommandError> {
     let not_its_own = after_edit(hook)?;
     let asked = comments::after_edit(hook)?;
     let mode = asked.as_ref().map_or(CommentMode::Warn, |(mode, _)| *mode);
-    let told: Vec<String> = not_its_own
-        .into_iter()
-        .chain(asked.map(|(_, text)| text))
-        .collect();
-    if !told.is_empty() {
-        let text = told.join("\n\n");
-        hook.reply(match mode {
-            CommentMode::Block => HookReply::Block(&text),
-            CommentMode::Warn => HookReply::AfterTool(&text),
-        });
+    let asked = asked.map(|(_, text)| text);
+    let told: Vec<String> = not_its_own.into_iter().chain(asked).collect();
+    let text = told.join("\n\n");
+    match mode {
+        _ if told.is_empty() => {}
+        CommentMode::Block => hook.reply(HookReply::Block(&text)),
+        CommentMode::Warn => hook.reply(HookReply::AfterTool(&text)),
     }
     Ok(())
 }
@@ -397,28 +374,18 @@ fn learn_from_start(hook: &IncomingHook) -> Result<(), CommandError> {
     let Some((BUILDER | VERIFIER, name, id)) = hook.event.started_agent() else {
         return Ok(());
     };
-    let Ok(name) = AgentName::new(name) else {
-        return Ok(());
-    };
-    match hook.member(&HookAgent::Named(name))? {
-        Some(RunMember { run, name }) => run.note(hook, |state| agent_known(state, &name, id)),
-        None => Ok(()),
-    }
+    hook.with_member(agent_named(name), |RunMember { run, name }| {
+        run.note(hook, |state| Vec::from_iter(agent_known(state, &name, id)))
+    })
 }
 
 /// Records that the lead's message reached a builder.
 fn learn_from_message(hook: &IncomingHook) -> Result<(), CommandError> {
-    let name = hook
-        .event
-        .messaged_agent()
-        .filter(|_| hook.event.agent_id.is_none());
-    let Some(Ok(name)) = name.map(AgentName::new) else {
-        return Ok(());
-    };
-    match hook.member(&HookAgent::Named(name))? {
-        Some(RunMember { run, name }) => run.note(hook, |state| message_reached(state, &name)),
-        None => Ok(()),
-    }
+    let name = hook.event.messaged_agent();
+    let name = name.filter(|_| hook.event.agent_id.is_none());
+    hook.with_member(name.and_then(agent_named), |RunMember { run, name }| {
+        run.note(hook, |state| Vec::from_iter(message_reached(state, &name)))
+    })
 }
 
 /// An edit by a builder that holds a task.
@@ -431,18 +398,13 @@ struct BuilderEdit<'h> {
 impl<'h> BuilderEdit<'h> {
     /// The edit, if a builder with a task makes it. Reads nothing for the main session.
     fn of(hook: &'h IncomingHook) -> Result<Option<Self>, CommandError> {
-        let event = &hook.event;
-        let Some((path, kind)) = event.edited_path().zip(event.agent_type.as_deref()) else {
+        let Some(path) = hook.event.edited_path() else {
             return Ok(None);
         };
-        let Some(agent) = HookAgent::new(kind, event.agent_id.as_deref(), None) else {
-            return Ok(None);
-        };
-        let Some(member) = hook.member(&agent)? else {
-            return Ok(None);
-        };
-        let holds = member.run.state.held_by(&member.name).is_some();
-        Ok(holds.then_some(Self { member, hook, path }))
+        hook.with_member(hook.agent(None), |member| {
+            let holds = member.run.state.held_by(&member.name).is_some();
+            Ok(holds.then_some(Self { member, hook, path }))
+        })
     }
 
     /// The edit in the guard's terms, and the task's site; `None` if it names no file.
@@ -450,17 +412,13 @@ impl<'h> BuilderEdit<'h> {
         let OngoingRun { plan, state } = &self.member.run;
         let task = state.held_by(&self.member.name)?;
         let site = Site::new(plan, state, task);
-        let place = site.place(&self.hook.context.cwd, self.path)?;
-        let extension = (plan.settings.guard.extend, plan.settings.plans_dir.as_str());
-        Some((
-            GuardedEdit {
-                state,
-                task,
-                place,
-                extension,
-            },
-            site,
-        ))
+        let edit = GuardedEdit {
+            state,
+            task,
+            place: site.place(&self.hook.context.cwd, self.path)?,
+            extension: (plan.settings.guard.extend, plan.settings.plans_dir.as_str()),
+        };
+        Some((edit, site))
     }
 
     fn mode(&self) -> GuardMode {
@@ -478,19 +436,14 @@ fn after_edit(hook: &IncomingHook) -> Result<Option<String>, CommandError> {
     let Some(edit) = BuilderEdit::of(hook)? else {
         return Ok(None);
     };
-    if let Some((
-        GuardedEdit {
-            task,
-            place: EditPlace::Work(path),
-            ..
-        },
-        _,
-    )) = edit.guarded()
+    if let Some((guarded, _)) = edit.guarded()
+        && let EditPlace::Work(path) = &guarded.place
     {
-        let id = &task.leaf.id;
+        let id = &guarded.task.leaf.id;
+        let seen = |state: &State| edit_seen(state, state.task(id)?, path);
         edit.member
             .run
-            .note(hook, |state| edit_seen(state, state.task(id)?, &path))?;
+            .note(hook, |state| Vec::from_iter(seen(state)))?;
     }
     Ok(match edit.mode() {
         GuardMode::Warn => edit.objection(),
@@ -502,10 +455,8 @@ fn after_edit(hook: &IncomingHook) -> Result<Option<String>, CommandError> {
 fn session_starts(hook: &IncomingHook) -> Result<(), CommandError> {
     let tell = |runs: &[LedRun<'_>]| Some((recovery::context(runs)?, recovery::for_user(runs)));
     if let Some((model, user)) = tell_of_runs(hook, tell)? {
-        hook.reply(HookReply::SessionContext {
-            model: &model,
-            user: user.as_deref(),
-        });
+        let (model, user) = (model.as_str(), user.as_deref());
+        hook.reply(HookReply::SessionContext { model, user });
     }
     Ok(())
 }
@@ -525,10 +476,8 @@ fn tell_of_runs<T>(
     if hook.event.agent_id.is_some() {
         return Ok(None);
     }
-    let runs: Vec<OngoingRun> = hook.runs()?.collect();
-    let goals: Vec<String> = runs.iter().map(|run| run.plan.goal()).collect();
-    let led = runs.iter().zip(&goals);
-    let led = led.map(|(run, goal)| LedRun {
+    let runs: Vec<_> = hook.runs()?.map(|run| (run.plan.goal(), run)).collect();
+    let led = runs.iter().map(|(goal, run)| LedRun {
         state: &run.state,
         goal,
         leader: leader_of(run, hook),
@@ -541,20 +490,17 @@ fn leader_of(run: &OngoingRun, hook: &IncomingHook) -> RunLeader {
     if !run.is_led_by(session, None) {
         return RunLeader::Another;
     }
-    let known = run.state.terms().client;
-    let is_same = if process.is_some() && known.is_some() {
-        run.is_led_by(session, process)
-    } else {
+    let is_same = match process.and(run.state.terms().client) {
+        Some(_) => run.is_led_by(session, process),
         // Compacting or clearing a conversation keeps the process.
-        matches!(
+        None => matches!(
             hook.event.source.as_deref(),
             None | Some("compact" | "clear")
-        )
+        ),
     };
-    if is_same {
-        RunLeader::This
-    } else {
-        RunLeader::ThisBefore
+    match is_same {
+        true => RunLeader::This,
+        false => RunLeader::ThisBefore,
     }
 }
 
@@ -573,16 +519,6 @@ fn session_stops(hook: &IncomingHook) -> Result<(), CommandError> {
         }
     }
     Ok(())
-}
-
-impl OngoingRun {
-    /// True if `session` leads it, in the client's process `client` if that is known.
-    fn is_led_by(&self, session: Option<&str>, client: Option<u32>) -> bool {
-        self.state
-            .run
-            .as_ref()
-            .is_some_and(|run| run.is_led_by(session, client))
-    }
 }
 
 /// The reason why the lead of `run` has to go on, if any. It is logged before the lead sees it.
@@ -604,15 +540,12 @@ fn reason_to_go_on(run: &OngoingRun, hook: &IncomingHook) -> Result<Option<Strin
 fn due_now(run: &OngoingRun, state: &State, hook: &IncomingHook) -> Result<LeadDue, CommandError> {
     let context = &hook.context;
     // `fp next` would know the same without asking git.
-    let around = RunSurroundings::new(state, &run.plan.settings, context.now(), context.attended());
+    let mut around =
+        RunSurroundings::new(state, &run.plan.settings, context.now(), context.attended());
     let due = lead_due(state, &around);
     if due == LeadDue::Nothing {
         return Ok(due);
     }
-    let edited = context.tree(&run.plan)?.edited(state);
-    Ok(if edited.is_empty() {
-        due
-    } else {
-        lead_due(state, &RunSurroundings { edited, ..around })
-    })
+    around.edited = context.tree(&run.plan)?.edited(state);
+    Ok(lead_due(state, &around))
 }

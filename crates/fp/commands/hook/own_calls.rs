@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use fp_host::claude::hook::{HookEvent, HookReply};
-use fp_host::plan::OpenPlan;
+use fp_host::claude::hook::HookReply;
 use fp_host::repo::Repo;
 use fp_run::hook::own_command::{Caller, behind_cd};
-use fp_run::hook::{BUILDER, HookAgent, agent_known, refuse_name, refuse_verdict};
+use fp_run::hook::{BUILDER, agent_known, refuse_name, refuse_verdict};
 
 use super::{IncomingHook, OngoingRun};
 use crate::cli::{Cli, RoleCall};
@@ -29,44 +28,32 @@ pub(super) fn own_calls_are_about_to_run(
     caller: Caller,
     calls: &[Vec<String>],
 ) -> Result<(), CommandError> {
-    let HookEvent {
-        agent_type,
-        agent_id,
-        ..
-    } = &hook.event;
-    let (kind, id) = (agent_type.as_deref(), agent_id.as_deref());
-    let of_role = |call: &&Vec<String>| {
-        call.get(1)
-            .is_some_and(|word| word == "claim" || word == "verdict")
+    let kind = hook.event.agent_type.as_deref();
+    let id = hook.event.agent_id.as_deref();
+    let is_of_role = |call: &&Vec<String>| {
+        let word = call.get(1);
+        word.is_some_and(|word| word == "claim" || word == "verdict")
     };
     let mut learned = Vec::new();
-    for call in calls
-        .iter()
-        .filter(of_role)
-        .filter_map(|call| Cli::role_call(call))
-    {
+    let of_role = calls.iter().filter(is_of_role);
+    for call in of_role.filter_map(|call| Cli::role_call(call)) {
         let (RoleCall::Claim { plan, .. } | RoleCall::Verdict { plan, .. }) = &call;
         // The command itself reports a plan that doesn't exist.
         let Some(run) = plan_named(hook, plan)? else {
             continue;
         };
-        if hook.is_of_session(&run.state) == Some(false) {
-            match call {
-                RoleCall::Claim { .. } => continue,
-                // Nobody here was asked; the user's own rules decide.
-                RoleCall::Verdict { .. } => return Ok(()),
-            }
-        }
+        let is_elsewhere = hook.is_of_session(&run.state) == Some(false);
         let reason = match (&call, kind) {
+            (RoleCall::Claim { .. }, _) if is_elsewhere => continue,
+            // Nobody here was asked; the user's own rules decide.
+            (RoleCall::Verdict { .. }, _) if is_elsewhere => return Ok(()),
             (RoleCall::Claim { .. }, _) if caller != Caller::Builder => None,
             (RoleCall::Claim { owner, .. }, Some(BUILDER)) => refuse_name(&run.state, owner, id),
             (RoleCall::Claim { owner, .. }, name) => name
                 .filter(|name| *name != owner.as_str())
                 .map(|name| format!("you are {name}: claim under that name")),
-            (RoleCall::Verdict { task, .. }, kind) => {
-                let agent = kind
-                    .filter(|_| caller != Caller::Lead)
-                    .and_then(|kind| HookAgent::new(kind, id, None));
+            (RoleCall::Verdict { task, .. }, _) => {
+                let agent = hook.agent(None).filter(|_| caller != Caller::Lead);
                 refuse_verdict(&run.state, agent.as_ref(), task)
             }
         };
@@ -85,7 +72,7 @@ pub(super) fn own_calls_are_about_to_run(
     }
     hook.reply(HookReply::Allow("a command of this plugin"));
     for (run, owner, id) in learned {
-        run.note(hook, |state| agent_known(state, &owner, id))?;
+        run.note(hook, |state| Vec::from_iter(agent_known(state, &owner, id)))?;
     }
     Ok(())
 }
@@ -93,15 +80,7 @@ pub(super) fn own_calls_are_about_to_run(
 /// The plan that `selector` names, as it stands.
 fn plan_named(hook: &IncomingHook, selector: &str) -> Result<Option<OngoingRun>, CommandError> {
     let context = &hook.context;
-    let Ok(folder) = context.plans()?.resolve(selector) else {
-        return Ok(None);
-    };
-    if !context.own_ids().contains(folder.id()) {
-        return Ok(None);
-    }
-    let plan = OpenPlan::new(context.repo().clone(), context.settings()?.clone(), folder);
-    Ok(plan.load().ok().map(|loaded| OngoingRun {
-        plan,
-        state: loaded.state,
-    }))
+    let folder = context.plans()?.resolve(selector).ok();
+    let folder = folder.filter(|folder| context.own_ids().contains(folder.id()));
+    Ok(folder.and_then(|folder| hook.run_in(folder)?.ok()))
 }

@@ -5,7 +5,7 @@ use fp_run::report::standing::LeadPresence;
 use fp_run::run::consent::{ConsentCode, PrintedQuestion};
 
 use super::{IncomingHook, OngoingRun};
-use crate::commands::consent;
+use crate::commands::consent::record_consent;
 use crate::commands::new::PLAN_SKILL;
 use crate::commands::run::asked_text;
 use crate::error::CommandError;
@@ -19,18 +19,20 @@ const ASKED: &str = " failed with exit code 3</summary>";
 /// question, the session gets it with the news of that, and has no output to read.
 pub(super) fn user_has_typed(hook: &IncomingHook) -> Result<(), CommandError> {
     // An agent's prompt is a model's.
-    let prompt = hook
+    let Some(prompt) = hook
         .event
         .prompt()
-        .filter(|_| hook.event.agent_id.is_none());
-    if prompt.is_some_and(|prompt| prompt.starts_with(NEWS) && prompt.contains(ASKED)) {
+        .filter(|_| hook.event.agent_id.is_none())
+    else {
+        return Ok(());
+    };
+    if prompt.starts_with(NEWS) && prompt.contains(ASKED) {
         return tell_questions(hook);
     }
-    let typed = prompt.filter(|prompt| prompt.trim_start().starts_with(PLAN_SKILL));
-    if let Some((prompt, session)) = typed.zip(hook.event.session.as_deref()) {
-        hook.context
-            .trust()?
-            .keep_prompt(session, prompt, hook.event.transcript())?;
+    let is_to_plan = prompt.trim_start().starts_with(PLAN_SKILL);
+    if let Some(session) = hook.event.session.as_deref().filter(|_| is_to_plan) {
+        let trust = hook.context.trust()?;
+        trust.keep_prompt(session, prompt, hook.event.transcript())?;
     }
     Ok(())
 }
@@ -62,28 +64,23 @@ pub(super) fn user_has_answered(hook: &IncomingHook) -> Result<(), CommandError>
     let answered = hook.event.answered();
     let code_of = |(asked, _): &(PrintedQuestion, _)| ConsentCode::in_question(&asked.question);
     let codes: Vec<ConsentCode> = answered.iter().filter_map(code_of).collect();
-    let mut told = Vec::new();
-    if !codes.is_empty() && codes.len() < answered.len() {
+    if codes.is_empty() {
+        return Ok(());
+    }
+    if codes.len() < answered.len() {
         // One of the others may have explained this one away.
         hook.reply(HookReply::AfterTool(
             "The answers don't count: ask the questions that fp prints by themselves, without others beside them.",
         ));
         return Ok(());
     }
-    for (code, (asked, chosen)) in codes.into_iter().zip(answered) {
-        told.push(
-            match consent::record(&hook.context, &code, &asked, &chosen) {
-                Ok(recorded) => recorded,
-                Err(error) => [error.message]
-                    .into_iter()
-                    .chain(error.hints)
-                    .collect::<Vec<_>>()
-                    .join("; "),
-            },
-        );
-    }
-    if !told.is_empty() {
-        hook.reply(HookReply::AfterTool(&told.join("\n")));
-    }
+    let told = codes.iter().zip(&answered).map(|(code, (asked, chosen))| {
+        let recorded = record_consent(&hook.context, code, asked, chosen);
+        recorded.unwrap_or_else(|error| {
+            let said = [error.message].into_iter().chain(error.hints);
+            said.collect::<Vec<_>>().join("; ")
+        })
+    });
+    hook.reply(HookReply::AfterTool(&told.collect::<Vec<_>>().join("\n")));
     Ok(())
 }
