@@ -9,7 +9,7 @@ use fp_host::plan::OpenPlan;
 use fp_host::run::end_checks::{end_commands, missing_program};
 use fp_host::trust::ConsentSource;
 use fp_plan::plan::Plan;
-use fp_plan::plan::id::{PlanId, TaskId};
+use fp_plan::plan::id::TaskId;
 use fp_plan::text::{counted, shown_command};
 use fp_run::commit_style::{CommitHistory, SUBJECTS};
 use fp_run::run::consent::{AgreedContent, PrintedQuestion, commands_by_program};
@@ -35,58 +35,57 @@ pub(crate) struct ApproveArgs {
     yes: bool,
 }
 
-pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
+pub(crate) fn approve_plan(args: ApproveArgs, context: &Context) -> CommandResult {
     let source = PlanSource::open(context, args.plan.as_deref())?;
     let plan = source.plan()?;
     let text = source.text()?;
     let tree = source.valid_tree(&text)?;
-    let total = tree.leaves().count();
     let state = plan.load()?.state;
-    let commands = end_commands(plan, &tree);
+    let mut proposal = Proposal::new(plan, &text, &tree, context)?;
+    let commands = &proposal.end_commands;
     let is_of_this = state.approval.as_ref().is_some_and(|approval| {
-        approval.tree_hash == approval::hash(text.as_bytes()) && approval.end_commands == commands
+        approval.tree_hash == proposal.hash() && approval.end_commands == *commands
     });
     let is_approved = is_of_this && context.approved_here(&state);
-    let before = match is_approved {
-        true => None,
-        false => context.trust()?.last_agreed(plan.id())?,
-    };
-    let terms = match &before {
-        Some(before) => before.changes_to(&tree, &commands) + "\n",
-        None => commands_text(&tree, &commands),
-    };
-    let given = match is_approved {
+    proposal.before = proposal.before.filter(|_| !is_approved);
+    let terms = proposal.terms();
+    let given = match is_approved || args.yes {
         true => Some(ConsentSource::Flag),
-        false => consent_given(&args, plan, &tree, &terms, &state, context)?,
+        false => consent_given(&proposal, &terms, &state, context)?,
     };
     let Some(how) = given else {
-        return ask_for_consent(plan, &text, &tree, &commands, before.as_ref(), context);
+        return ask_for_consent(&proposal, context);
     };
-    let approved = approve(plan, &text, &tree, &commands, how, context)?;
-    let Approved { changed, state, .. } = &approved;
+    let approved = proposal.approve(how, context)?;
     if let Some(note) = approved.kept_note(context) {
         context.printer.note(&note);
     }
-    let before = Before::of(state);
-    for id in before.others.iter().filter(|_| *changed) {
-        context.printer.note(&format!(
-            "note: what was done before the import as task {id} has another title or is gone: nothing counts as done for it"
+    let state = &approved.state;
+    let tasks = state.tasks.iter();
+    let done = tasks.clone().filter(|task| task.imported).count();
+    let unverified = tasks.filter(|task| task.is_unverified()).count();
+    let is_there = |id: &&TaskId| state.task(id).is_some_and(|task| task.imported);
+    let others = state.imported.keys().filter(|id| !is_there(id));
+    for id in others.filter(|_| approved.changed) {
+        context.note(format_args!(
+            "what was done before the import as task {id} has another title or is gone: nothing counts as done for it"
         ));
     }
-    let of_tasks = tree
-        .leaves()
-        .flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
-    let all: BTreeSet<&str> = of_tasks
-        .chain(commands.iter().map(String::as_str))
-        .collect();
+    let total = tree.leaves().count();
     let mut json = json!({
-        "planId": plan.id(), "tasks": total, "commands": all, "changed": changed, "endCommands": commands,
+        "planId": plan.id(), "tasks": total, "commands": proposal.all_commands(), "changed": approved.changed,
+        "endCommands": proposal.end_commands,
     });
-    if before.done > 0 {
-        json["doneBefore"] = json!(before.done);
-        json["unverified"] = json!(before.unverified);
+    let mut before = String::new();
+    if done > 0 {
+        (json["doneBefore"], json["unverified"]) = (json!(done), json!(unverified));
+        let proof = match unverified {
+            0 => String::new(),
+            count => format!(", {count} of them unverified: only the source says so"),
+        };
+        before = format!("Done before the import: {}{proof}\n", counted(done, "task"));
     }
-    let head = if *changed {
+    let head = if approved.changed {
         "Approved"
     } else {
         "Approved already"
@@ -94,14 +93,9 @@ pub(crate) fn run(args: ApproveArgs, context: &Context) -> CommandResult {
     let terms = if how == ConsentSource::Terminal {
         ""
     } else {
-        terms.as_str()
+        &terms
     };
-    let (id, tasks, before, next) = (
-        plan.id(),
-        counted(total, "task"),
-        before.text(),
-        approved.next(),
-    );
+    let (id, tasks, next) = (plan.id(), counted(total, "task"), approved.next());
     let text = format!("{head}: {id} with {tasks}\n{before}{terms}Next: {next}\n");
     context.report(&json, &text)
 }
@@ -114,12 +108,12 @@ pub(crate) fn commands_text(tree: &Plan, end_commands: &[String]) -> String {
     }
     let mut text = format!("These commands may run:\n{}\n", commands.join("\n"));
     if !end_commands.is_empty() {
-        text.push_str("Once no task is left, these run:\n");
+        text += "Once no task is left, these run:\n";
     }
     for command in end_commands {
-        text.push_str(&format!("- {}\n", shown_command(command)));
+        text += &format!("- {}\n", shown_command(command));
         if let Some(program) = missing_program(command) {
-            text.push_str(&format!("  (not run: {program} isn't installed)\n"));
+            text += &format!("  (not run: {program} isn't installed)\n");
         }
     }
     text
@@ -127,32 +121,140 @@ pub(crate) fn commands_text(tree: &Plan, end_commands: &[String]) -> String {
 
 /// How the user has agreed, or agrees now at a terminal; `None` if there is no word of the user.
 fn consent_given(
-    args: &ApproveArgs,
-    plan: &OpenPlan,
-    tree: &Plan,
+    proposal: &Proposal<'_>,
     terms: &str,
     state: &State,
     context: &Context,
 ) -> Result<Option<ConsentSource>, CommandError> {
-    if args.yes {
-        return Ok(Some(ConsentSource::Flag));
-    }
-    if state.approval.is_none() && context.trust()?.asked_for_no_review(plan.id())? {
+    let id = proposal.plan.id();
+    if state.approval.is_none() && context.trust()?.asked_for_no_review(id)? {
         return Ok(Some(ConsentSource::Prompt));
     }
     if !input::can_ask(context) {
         return Ok(None);
     }
-    let tasks = counted(tree.leaves().count(), "task");
+    let tasks = counted(proposal.tree.leaves().count(), "task");
     context
         .printer
-        .note(&format!("Plan {} has {tasks}. {terms}", plan.id()));
+        .note(&format!("Plan {id} has {tasks}. {terms}"));
     match input::agrees("Approve it?", context) {
         true => Ok(Some(ConsentSource::Terminal)),
-        false => Err(
-            CommandError::refused(format!("plan {} is not approved", plan.id()))
-                .hint(format!("`fp show {}` shows it", plan.id())),
-        ),
+        false => Err(CommandError::refused(format!("plan {id} is not approved"))
+            .hint(format!("`fp show {id}` shows it"))),
+    }
+}
+
+/// A plan as the user is asked to agree to it.
+pub(crate) struct Proposal<'p> {
+    plan: &'p OpenPlan,
+    text: &'p str,
+    tree: &'p Plan<'p>,
+    end_commands: Vec<String>,
+    /// What the user agreed to last.
+    before: Option<AgreedContent>,
+}
+
+impl<'p> Proposal<'p> {
+    /// The proposal of `tree`, whose text is `text`.
+    pub(crate) fn new(
+        plan: &'p OpenPlan,
+        text: &'p str,
+        tree: &'p Plan<'p>,
+        context: &Context,
+    ) -> Result<Self, CommandError> {
+        Ok(Self {
+            plan,
+            text,
+            tree,
+            end_commands: end_commands(plan, tree),
+            before: context.trust()?.last_agreed(plan.id())?,
+        })
+    }
+
+    fn hash(&self) -> String {
+        approval::hash(self.text.as_bytes())
+    }
+
+    /// What changes, or else all commands that may run.
+    fn terms(&self) -> String {
+        match &self.before {
+            Some(before) => before.changes_to(self.tree, &self.end_commands) + "\n",
+            None => commands_text(self.tree, &self.end_commands),
+        }
+    }
+
+    fn all_commands(&self) -> BTreeSet<&str> {
+        let leaves = self.tree.leaves();
+        let of_tasks = leaves.flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
+        of_tasks
+            .chain(self.end_commands.iter().map(String::as_str))
+            .collect()
+    }
+
+    /// The question that approves it.
+    ///
+    /// # Errors
+    /// The dialog of a client can't show all that the user has to see.
+    pub(crate) fn question(&self) -> Result<PrintedQuestion, CommandError> {
+        let (id, before) = (self.plan.id(), self.before.as_ref());
+        let question =
+            PrintedQuestion::of_approval(id, self.tree, &self.hash(), &self.end_commands, before);
+        question.ok_or_else(|| {
+            let message =
+                format!("plan {id} has more commands to look at than a question can show");
+            CommandError::refused(message).hint(format!(
+                "have the user run `fp approve {id}` at a terminal, which lists them all"
+            ))
+        })
+    }
+
+    /// Records that the user agreed to it, first in the log, since the store names what the log has.
+    pub(crate) fn approve(
+        &self,
+        how: ConsentSource,
+        context: &Context,
+    ) -> Result<Approved, CommandError> {
+        let (plan, trust) = (self.plan, context.trust()?);
+        let leaves = approval::leaves(self.tree, &plan.settings.exclusive);
+        let leaves = leaves.map_err(CommandError::failed)?;
+        // Without git a plan can be approved; `fp start` is what needs it.
+        let git = plan.git().ok();
+        let base = git.as_ref().and_then(|git| git.head().ok());
+        let subjects = git.and_then(|git| git.recent_subjects(SUBJECTS).ok());
+        let mut ledger = plan.lock_in_order()?;
+        let kept = ledger.begin_anew()?;
+        // This machine's own, moved or copied here: what was under way there isn't here.
+        let is_moved = ledger.state().approval.is_some() && !trust.approves(ledger.state())?;
+        // Before the approval, which would leave tasks that are being built as they are.
+        let mut events = Vec::new();
+        if is_moved && ledger.state().has_begun() {
+            events.push(Event::ProgressDropped {});
+        }
+        let approved = Approve {
+            tree_hash: self.hash(),
+            leaves,
+            base: base.map(|head| head.to_string()),
+            commits: subjects.map(|subjects| CommitHistory::of(&subjects)),
+            end_commands: self.end_commands.clone(),
+            by: match how {
+                ConsentSource::Prompt => Decider::Auto,
+                _ => Decider::User,
+            },
+        };
+        events.extend(ledger.after(&events, context.now()).approve(approved)?);
+        let changed = !events.is_empty();
+        ledger.append(events, context.now())?;
+        // With the lock still held: who goes on with the run never meets an approval that isn't trusted yet.
+        trust.add(consent_of(ledger.state()), how, context.now())?;
+        if how != ConsentSource::Prompt {
+            // After a prompt with `--auto` the user has seen none of it.
+            trust.keep_agreed(plan.id(), AgreedContent::of(self.tree, &self.end_commands))?;
+        }
+        Ok(Approved {
+            changed,
+            state: ledger.into_state(),
+            kept,
+        })
     }
 }
 
@@ -184,152 +286,27 @@ impl Approved {
     }
 }
 
-/// Records that the user agreed to `tree` and `end_commands`, first in the log, since the store names what the log has.
-pub(crate) fn approve(
-    plan: &OpenPlan,
-    text: &str,
-    tree: &Plan,
-    end_commands: &[String],
-    how: ConsentSource,
-    context: &Context,
-) -> Result<Approved, CommandError> {
-    let leaves = approval::leaves(tree, &plan.settings.exclusive).map_err(CommandError::failed)?;
-    // Without git a plan can be approved; `fp start` is what needs it.
-    let git = plan.git().ok();
-    let base = git.as_ref().and_then(|git| git.head().ok());
-    let base = base.map(|head| head.to_string());
-    let subjects = git.and_then(|git| git.recent_subjects(SUBJECTS).ok());
-    let commits = subjects.map(|subjects| CommitHistory::of(&subjects));
-    let by = if how == ConsentSource::Prompt {
-        Decider::Auto
-    } else {
-        Decider::User
-    };
-    let trust = context.trust()?;
-    let mut ledger = plan.lock_in_order()?;
-    let agreed = AgreedContent::of(tree, end_commands);
-    let kept = ledger.begin_anew()?;
-    // This machine's own, moved or copied here: what was under way there isn't here.
-    let is_moved = ledger.state().approval.is_some() && !trust.approves(ledger.state())?;
-    let (tree_hash, end_commands) = (approval::hash(text.as_bytes()), end_commands.to_vec());
-    // Before the approval, which would leave tasks that are being built as they are.
-    let mut events = Vec::new();
-    if is_moved && ledger.state().has_begun() {
-        events.push(Event::ProgressDropped {});
-    }
-    let approved = Approve {
-        tree_hash,
-        leaves,
-        base,
-        commits,
-        end_commands,
-        by,
-    };
-    events.extend(ledger.after(&events, context.now()).approve(approved)?);
-    let changed = !events.is_empty();
-    ledger.append(events, context.now())?;
-    // With the lock still held: who goes on with the run never meets an approval that isn't trusted yet.
-    trust.add(consent_of(ledger.state()), how, context.now())?;
-    if how != ConsentSource::Prompt {
-        // After a prompt with `--auto` the user has seen none of it.
-        trust.keep_agreed(plan.id(), agreed)?;
-    }
-    Ok(Approved {
-        changed,
-        state: ledger.into_state(),
-        kept,
-    })
-}
-
-/// The question that approves `tree`, whose text is `text`.
-///
-/// # Errors
-/// The dialog of a client can't show all that the user has to see.
-pub(crate) fn approval_question(
-    plan: &PlanId,
-    text: &str,
-    tree: &Plan,
-    end_commands: &[String],
-    before: Option<&AgreedContent>,
-) -> Result<PrintedQuestion, CommandError> {
-    let hash = approval::hash(text.as_bytes());
-    PrintedQuestion::of_approval(plan, tree, &hash, end_commands, before).ok_or_else(|| {
-        CommandError::refused(format!(
-            "plan {plan} has more commands to look at than a question can show"
-        ))
-        .hint(format!(
-            "have the user run `fp approve {plan}` at a terminal, which lists them all"
-        ))
-    })
-}
-
 /// Prints the question for the user. The plan is not approved.
-fn ask_for_consent(
-    plan: &OpenPlan,
-    text: &str,
-    tree: &Plan,
-    end_commands: &[String],
-    before: Option<&AgreedContent>,
-    context: &Context,
-) -> CommandResult {
-    let id = plan.id();
+fn ask_for_consent(proposal: &Proposal<'_>, context: &Context) -> CommandResult {
+    let id = proposal.plan.id();
     let PrintedQuestion {
         question,
         header,
         options,
-    } = approval_question(id, text, tree, end_commands, before)?;
+    } = proposal.question()?;
     let mut text = format!(
-        "Not approved: that takes the user's answer to this question, word for word.\n\nquestion: {question}\n"
+        "Not approved: that takes the user's answer to this question, word for word.\n\n\
+         question: {question}\nheader: {header}\noptions:\n"
     );
-    text.push_str(&format!("header: {header}\noptions:\n"));
     for option in &options {
-        text.push_str(&format!("- {}: {}\n", option.label, option.description));
+        text += &format!("- {}: {}\n", option.label, option.description);
     }
-    text.push_str(&format!(
+    text += &format!(
         "\nIn Claude Code the answer is recorded when it is given. At a terminal: fp approve {id}\n"
-    ));
+    );
     let json = json!({
         "planId": id, "approved": false, "question": question, "header": header, "options": options,
     });
     context.report(&json, &text)?;
     Ok(Exit::Findings)
-}
-
-/// The work done before the plan was imported.
-struct Before {
-    done: usize,
-    unverified: usize,
-    /// The tasks of the import that the approved tree has no more.
-    others: Vec<TaskId>,
-}
-
-impl Before {
-    fn of(state: &State) -> Self {
-        let is_there = |id: &&TaskId| state.task(id).is_some_and(|task| task.imported);
-        Self {
-            done: state.tasks.iter().filter(|task| task.imported).count(),
-            unverified: state
-                .tasks
-                .iter()
-                .filter(|task| task.is_unverified())
-                .count(),
-            others: state
-                .imported
-                .keys()
-                .filter(|id| !is_there(id))
-                .cloned()
-                .collect(),
-        }
-    }
-
-    fn text(&self) -> String {
-        let proof = match self.unverified {
-            0 => String::new(),
-            count => format!(", {count} of them unverified: only the source says so"),
-        };
-        match self.done {
-            0 => String::new(),
-            done => format!("Done before the import: {}{proof}\n", counted(done, "task")),
-        }
-    }
 }

@@ -2,14 +2,13 @@
 
 use fp_host::plan::OpenPlan;
 use fp_host::run::commit::before_answer;
-use fp_host::run::end_checks::end_commands;
 use fp_host::run::fresh_token;
 use fp_host::trust::ConsentSource;
 use fp_run::run::State;
 use fp_run::run::consent::{APPROVE, ConsentCode, PrintedQuestion};
 use fp_run::run::event::{Decider, Event};
 
-use super::approve::{approval_question, approve};
+use super::approve::Proposal;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::source::PlanSource;
@@ -43,29 +42,17 @@ fn record_approval(
     let source = PlanSource::open(context, Some(id.as_str()))?;
     let text = source.text()?;
     let tree = source.valid_tree(&text)?;
-    let plan = source.plan()?;
-    let commands = end_commands(plan, &tree);
-    let before = context.trust()?.last_agreed(id)?;
-    expect_printed(
-        &approval_question(id, &text, &tree, &commands, before.as_ref())?,
-        asked,
-        &format!("fp approve {id}"),
-    )?;
-    let approved = approve(
-        plan,
-        &text,
-        &tree,
-        &commands,
-        ConsentSource::Question,
-        context,
-    )?;
-    let kept = approved
-        .kept_note(context)
-        .map_or_else(String::new, |note| format!("\n{note}"));
-    Ok(format!(
-        "Plan {id} is approved by the user, and that is recorded. Next: {}{kept}",
+    let proposal = Proposal::new(source.plan()?, &text, &tree, context)?;
+    expect_printed(&proposal.question()?, asked, &format!("fp approve {id}"))?;
+    let approved = proposal.approve(ConsentSource::Question, context)?;
+    let mut told = format!(
+        "Plan {id} is approved by the user, and that is recorded. Next: {}",
         approved.next()
-    ))
+    );
+    if let Some(note) = approved.kept_note(context) {
+        told += &format!("\n{note}");
+    }
+    Ok(told)
 }
 
 fn record_answer(
@@ -85,11 +72,8 @@ fn record_answer(
         ));
     };
     let open = open.shown();
-    expect_printed(
-        &PrintedQuestion::of_run(id, &open.id, &open.text, &open.header, &open.options),
-        asked,
-        &state.lead_command(),
-    )?;
+    let printed = PrintedQuestion::of_run(id, &open.id, &open.text, &open.header, &open.options);
+    expect_printed(&printed, asked, &state.lead_command())?;
     let next = answer(&plan, question, chosen, context)?;
     Ok(format!(
         "The user's answer to {question} is recorded. Next: {next}"

@@ -24,7 +24,6 @@ use unicode_width::UnicodeWidthStr as _;
 
 use self::ready::show_ready;
 pub(crate) use self::watch::{Beside, RunWatch, watch_plan};
-use super::fleet::short_time;
 use crate::context::Context;
 use crate::error::CommandResult;
 use crate::printer::{WIDTH, cut_columns};
@@ -70,7 +69,7 @@ pub(crate) fn show_status(args: StatusArgs, context: &Context) -> CommandResult 
     }
     let (state, lead) = context.seen(&plan)?;
     if let Some(member) = plan.store.membership()?.filter(|_| state.is_shared()) {
-        let ago = short_time(context.now().duration_since(member.fetched_at));
+        let ago = lasted(member.fetched_at, context.now());
         let remote = &member.place.remote;
         context.note(format_args!(
             "as it was on {remote} {ago} ago; `fp fleet` looks again"
