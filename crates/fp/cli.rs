@@ -128,7 +128,7 @@ impl Cli {
 impl Command {
     fn run(self, context: &Context) -> CommandResult {
         match self {
-            Self::New(args) => commands::new::run(args, context),
+            Self::New(args) => commands::new::create_plan(args, context),
             Self::Import(args) => import::run(args, context),
             Self::Interview(args) => commands::interview::run(args, context),
             Self::Validate(args) => commands::validate::validate_tree(args, context),
@@ -139,8 +139,8 @@ impl Command {
             Self::Approve(args) => commands::approve::approve_plan(args, context),
             Self::Task(args) => commands::task::run(args, context),
             Self::Run(args) => commands::run::run(*args, context),
-            Self::Start(args) => commands::start::run(args, context),
-            Self::Next(args) => commands::next::run(args, context),
+            Self::Start(args) => commands::start::start_run(args, context),
+            Self::Next(args) => commands::next::show_next(args, context),
             Self::Claim(args) => commands::claim::run(args, context),
             Self::Clarify(args) => commands::clarify::run(args, context),
             Self::Scope(args) => commands::scope::run(args, context),

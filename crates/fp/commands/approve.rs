@@ -17,6 +17,7 @@ use fp_run::run::event::{Approve, Decider, Event};
 use fp_run::run::{State, approval};
 use serde_json::json;
 
+use super::consent::question_text;
 use crate::context::{Context, consent_of};
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
@@ -289,23 +290,15 @@ impl Approved {
 /// Prints the question for the user. The plan is not approved.
 fn ask_for_consent(proposal: &Proposal<'_>, context: &Context) -> CommandResult {
     let id = proposal.plan.id();
-    let PrintedQuestion {
-        question,
-        header,
-        options,
-    } = proposal.question()?;
-    let mut text = format!(
-        "Not approved: that takes the user's answer to this question, word for word.\n\n\
-         question: {question}\nheader: {header}\noptions:\n"
-    );
-    for option in &options {
-        text += &format!("- {}: {}\n", option.label, option.description);
-    }
-    text += &format!(
-        "\nIn Claude Code the answer is recorded when it is given. At a terminal: fp approve {id}\n"
+    let printed = proposal.question()?;
+    let text = format!(
+        "Not approved: that takes the user's answer to this question, word for word.\n\n{}\n\
+         In Claude Code the answer is recorded when it is given. At a terminal: fp approve {id}\n",
+        question_text(&printed, "")
     );
     let json = json!({
-        "planId": id, "approved": false, "question": question, "header": header, "options": options,
+        "planId": id, "approved": false, "question": printed.question, "header": printed.header,
+        "options": printed.options,
     });
     context.report(&json, &text)?;
     Ok(Exit::Findings)

@@ -80,6 +80,19 @@ fn record_answer(
     ))
 }
 
+/// The question as it has to be asked, each line behind `indent`.
+pub(super) fn question_text(printed: &PrintedQuestion, indent: &str) -> String {
+    let PrintedQuestion {
+        question, header, ..
+    } = printed;
+    let mut text =
+        format!("{indent}question: {question}\n{indent}header: {header}\n{indent}options:\n");
+    for option in &printed.options {
+        text += &format!("{indent}- {}: {}\n", option.label, option.description);
+    }
+    text
+}
+
 /// Fails unless the user was asked what `fp` prints now, byte for byte.
 fn expect_printed(
     printed: &PrintedQuestion,

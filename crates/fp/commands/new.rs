@@ -1,7 +1,7 @@
 //! `fp new`: creates a plan's folder and tells the skill how to plan its goal.
 
 use std::cmp::Reverse;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args as _, FromArgMatches as _};
@@ -23,13 +23,12 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use strum::VariantArray as _;
 
-use crate::context::Context;
-use crate::context::Known;
+use crate::context::{Context, Known};
 use crate::error::{CommandError, CommandResult};
 use crate::features::exchange::import_to_complete;
 use crate::features::roadmap::layer_to_plan;
 use crate::features::specs::{PlanningSpecs, specs_for_planning};
-use crate::input::Input;
+use crate::input::read_standard_input;
 use crate::printer::WIDTH;
 
 /// Start a plan for a goal, and show how to plan it
@@ -104,6 +103,7 @@ const GOAL_CAP: u64 = 1024 * 1024;
 const MOST_DEBTS: usize = 10;
 /// The flags that a value follows.
 const VALUED: [&str; 3] = ["--mode", "--max-complexity", "--import"];
+const NAME_THE_GOAL: &str = "name the goal: `fp new 'Add a greeting command'`";
 /// The skill whose prompt has a goal.
 pub(crate) const PLAN_SKILL: &str = "/fp:plan";
 
@@ -111,17 +111,13 @@ impl NewArgs {
     /// The arguments in the prompt that the user typed in this session. It counts once.
     fn from_prompt(context: &Context) -> Result<Self, CommandError> {
         let session = context.session();
-        let prompt = session.map(|session| {
-            context
-                .trust()?
-                .take_prompt(&session)
-                .map_err(CommandError::from)
-        });
-        let prompt = prompt.transpose()?.flatten().ok_or_else(|| {
-            CommandError::refused(format!(
-                "no {PLAN_SKILL} prompt of this session is left to plan"
-            ))
-            .hint("name the goal: `fp new 'Add a greeting command'`")
+        let take = |session: String| Ok(context.trust()?.take_prompt(&session)?);
+        let prompt = session.map(take).transpose().map(Option::flatten);
+        let prompt = prompt.and_then(|prompt| {
+            prompt.ok_or_else(|| {
+                let message = format!("no {PLAN_SKILL} prompt of this session is left to plan");
+                CommandError::refused(message).hint(NAME_THE_GOAL)
+            })
         })?;
         Self::in_prompt(&prompt).map_err(|error| {
             let error = error.to_string();
@@ -156,31 +152,26 @@ impl NewArgs {
     }
 }
 
-pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
+pub(crate) fn create_plan(args: NewArgs, context: &Context) -> CommandResult {
     let is_typed = args.from_prompt;
-    let args = if is_typed {
-        let typed = NewArgs::from_prompt(context)?;
-        NewArgs {
-            mode: typed.mode.or(args.mode),
-            ..typed
+    let args = match is_typed {
+        true => {
+            let typed = NewArgs::from_prompt(context)?;
+            let mode = typed.mode.or(args.mode);
+            NewArgs { mode, ..typed }
         }
-    } else {
-        args
+        false => args,
     };
-    let PlanGoal {
-        goal,
-        name,
-        roadmap,
-    } = PlanGoal::read(&args, context)?;
-    let flags = flags(&args);
+    let planned = PlanGoal::read(&args, context)?;
+    let is_layer = planned.roadmap.is_some();
+    let flags = flags_of(&args);
     let settings = context.settings_with(SettingOrigin::Plan, flags.clone())?;
     let mut warnings: Vec<String> = git_warning(context).into_iter().collect();
     let (known, _) = context.own_plans(true)?;
-    let interrupted = interrupted(&known, &mut warnings, context);
-    let by = if args.auto {
-        Decider::Auto
-    } else {
-        Decider::User
+    let interrupted = interrupted_plans(&known, &mut warnings, context);
+    let by = match args.auto {
+        true => Decider::Auto,
+        false => Decider::User,
     };
     let (path, record, import) = match &args.import {
         Some(path) => {
@@ -188,53 +179,64 @@ pub(crate) fn run(args: NewArgs, context: &Context) -> CommandResult {
             (path, record, Some(import))
         }
         None => {
-            let (mode, mode_reason) = mode_of(&args, &settings);
-            let folder = context.plans()?.create(&name, context.today())?;
-            let record = PlanRecord {
-                plan_id: folder.id().clone(),
-                goal,
-                mode,
-                mode_reason: mode_reason.to_owned(),
-                created_at: context.now(),
-                by,
-                settings: flags,
-            };
-            context.note_made(folder.id());
-            if let Err(error) = folder.describe(&record, roadmap.as_ref()) {
-                // A folder without its goal is no plan, and this one is new and empty.
-                drop(std::fs::remove_dir(folder.path()));
-                return Err(error.into());
-            }
-            (folder.path().to_owned(), record, None)
+            let (mode, reason) = mode_of(&args, &settings);
+            let (path, record) = new_folder(planned, mode, reason, flags, by, context)?;
+            (path, record, None)
         }
     };
-    let debts = debts_of(&known);
     if is_typed && args.auto {
-        let consent = Consent::Auto {
-            plan: record.plan_id.clone(),
-        };
-        context
-            .trust()?
-            .add(consent, ConsentSource::Prompt, context.now())?;
+        let plan = record.plan_id.clone();
+        let trust = context.trust()?;
+        trust.add(Consent::Auto { plan }, ConsentSource::Prompt, context.now())?;
     }
+    let language = settings.language.as_deref();
     let report = NewPlan {
-        commit_style: commit_style(settings.language.as_deref(), context),
-        language: reading_language::of(settings.language.as_deref(), &record.goal),
+        commit_style: commit_style(language, context),
+        language: reading_language::of(language, &record.goal),
         specs: specs_for_planning(&record.goal, context, &mut warnings),
-        taken_goal: (roadmap.is_some() || is_typed).then(|| record.goal.clone()),
+        taken_goal: (is_layer || is_typed).then(|| record.goal.clone()),
         path,
         import,
         settings,
         interrupted,
-        debts,
+        debts: debts_of(&known),
         attended: context.attended(),
         warnings,
         record,
     };
-    for warning in &report.warnings {
-        context.printer.note(&format!("warning: {warning}"));
-    }
+    report
+        .warnings
+        .iter()
+        .for_each(|warning| context.warn(warning));
     context.report(&report.json(), &report.text())
+}
+
+/// Makes the folder of a plan that isn't imported.
+fn new_folder(
+    planned: PlanGoal,
+    mode: Mode,
+    reason: &str,
+    settings: SettingsLayer,
+    by: Decider,
+    context: &Context,
+) -> Result<(PathBuf, PlanRecord), CommandError> {
+    let folder = context.plans()?.create(&planned.name, context.today())?;
+    let record = PlanRecord {
+        plan_id: folder.id().clone(),
+        goal: planned.goal,
+        mode,
+        mode_reason: reason.to_owned(),
+        created_at: context.now(),
+        by,
+        settings,
+    };
+    context.note_made(folder.id());
+    if let Err(error) = folder.describe(&record, planned.roadmap.as_ref()) {
+        // A folder without its goal is no plan, and this one is new and empty.
+        drop(std::fs::remove_dir(folder.path()));
+        return Err(error.into());
+    }
+    Ok((folder.path().to_owned(), record))
 }
 
 /// The goal of a new plan.
@@ -251,38 +253,31 @@ impl PlanGoal {
     /// The goal in these arguments, or of the layer that they name. Fails where there is none.
     fn read(args: &NewArgs, context: &Context) -> Result<Self, CommandError> {
         let words = match args.goal.as_slice() {
-            [dash] if dash == "-" => Input::read(Path::new("-"), GOAL_CAP, context)?
-                .text
-                .trim()
-                .to_owned(),
+            [dash] if dash == "-" => read_standard_input(GOAL_CAP)?.trim().to_owned(),
             words => words.join(" "),
         };
         if let Some(selector) = &args.roadmap {
             return layer_to_plan(selector, args.layer.as_ref(), words, context);
         }
-        if args.import.is_some() && !words.trim().is_empty() {
-            return Err(
+        match (args.import.is_some(), words.trim().is_empty()) {
+            (true, false) => Err(
                 CommandError::failed("an imported plan has its goal already")
                     .hint("give the path and the flags alone"),
-            );
+            ),
+            (false, true) => Err(CommandError::failed("the goal is empty").hint(NAME_THE_GOAL)),
+            _ => Ok(Self {
+                goal: words.clone(),
+                name: words,
+                roadmap: None,
+            }),
         }
-        if words.trim().is_empty() && args.import.is_none() {
-            return Err(CommandError::failed("the goal is empty")
-                .hint("name the goal: `fp new 'Add a greeting command'`"));
-        }
-        Ok(Self {
-            goal: words.clone(),
-            name: words,
-            roadmap: None,
-        })
     }
 }
 
 /// The settings for this plan alone.
-fn flags(args: &NewArgs) -> SettingsLayer {
+fn flags_of(args: &NewArgs) -> SettingsLayer {
     let mut layer = SettingsLayer::default();
-    let mut give =
-        |key: &str, value: serde_json::Value| layer.set(key, value).expect("the table takes it");
+    let mut give = |key, value: Value| layer.set(key, value).expect("the table takes it");
     if let Some(most) = args.max_complexity {
         give("maxComplexity", most.into());
     }
@@ -306,12 +301,13 @@ fn mode_of(args: &NewArgs, settings: &Settings) -> (Mode, &'static str) {
 
 /// The obstacle to implementing a plan here, if any; it doesn't prevent planning.
 fn git_warning(context: &Context) -> Option<String> {
-    let error = Git::open(&context.repo().root)
-        .and_then(|git| git.head())
-        .err()?;
-    let hint = error
+    let git = Git::open(&context.repo().root);
+    let error = git.and_then(|git| git.head()).err()?;
+    let hint: String = error
         .hint()
-        .map_or_else(String::new, |hint| format!("; {hint}"));
+        .iter()
+        .map(|hint| format!("; {hint}"))
+        .collect();
     Some(format!("every task becomes a commit, and {error}{hint}"))
 }
 
@@ -326,8 +322,8 @@ fn commit_style(language: Option<&str>, context: &Context) -> Value {
 
 /// The notes of work for later in the plans that aren't archived, the latest first.
 fn debts_of(known: &[Known]) -> Vec<String> {
-    let states = known.iter().filter(|known| !known.archived);
-    let mut states: Vec<_> = states
+    let active = known.iter().filter(|known| !known.archived);
+    let mut states: Vec<_> = active
         .filter_map(|known| known.state.as_ref().ok())
         .collect();
     states.sort_by_key(|state| Reverse(state.last_at));
@@ -340,7 +336,7 @@ fn debts_of(known: &[Known]) -> Vec<String> {
 }
 
 /// The plans with an unfinished run; one whose log can't be read becomes a warning.
-fn interrupted(
+fn interrupted_plans(
     known: &[Known],
     warnings: &mut Vec<String>,
     context: &Context,
@@ -349,11 +345,10 @@ fn interrupted(
     for Known { folder, state, .. } in known.iter().filter(|known| !known.archived) {
         match state {
             Ok(state) if state.is_running() && context.approved_here(state) => {
-                let (done, total) = (state.count(Status::Completed), state.tasks.len());
                 interrupted.push(InterruptedPlan {
                     plan_id: folder.id().clone(),
-                    done,
-                    total,
+                    done: state.count(Status::Completed),
+                    total: state.tasks.len(),
                 });
             }
             Ok(_) => {}
@@ -410,22 +405,23 @@ impl NewPlan {
     }
 
     fn text(&self) -> String {
-        let Self { record, .. } = self;
-        let id = &record.plan_id;
-        let steps: Vec<_> = self
-            .steps()
-            .into_iter()
-            .map(|step| step.into_str())
-            .collect();
-        let mut text = format!("Plan {id}\n  folder  {}\n", self.path.display());
-        text += &format!(
-            "  mode    {}: {}\n",
-            record.mode.into_str(),
-            record.mode_reason
+        let PlanRecord {
+            plan_id: id,
+            mode,
+            mode_reason,
+            ..
+        } = &self.record;
+        let steps: Vec<_> = self.steps().iter().map(|step| step.into_str()).collect();
+        let mut text = format!(
+            "Plan {id}\n  folder  {}\n  mode    {}: {mode_reason}\n  steps   {}\n",
+            self.path.display(),
+            mode.into_str(),
+            steps.join(", ")
         );
-        text += &format!("  steps   {}\n", steps.join(", "));
-        if let Some(items) = self.import.as_ref().map(|import| &import["items"])
-            && items.is_object()
+        let import = self.import.as_ref();
+        if let Some(items) = import
+            .map(|import| &import["items"])
+            .filter(|items| items.is_object())
         {
             text += &format!(
                 "  items   {} that look like tasks, {} of them done; material.md has the texts\n",
@@ -440,28 +436,29 @@ impl NewPlan {
         }
         text += &self.specs.text;
         text += "\nNext, by hand (`/fp:plan` in Claude Code does all of it):\n";
-        if self.import.is_none() {
+        if import.is_none() {
             text += &format!("  fp interview {id} --objective TEXT --requirement TEXT\n");
         }
-        let has_tree = |import: &Value| !import["validation"].is_null();
-        let verb = match self.import.as_ref().is_some_and(has_tree) {
-            true => "complete",
-            false => "write",
-        };
-        text += &format!("  {verb} tasks.md in the folder\n");
-        text += &format!("  fp validate {id}\n  fp schedule {id}\n  fp approve {id}\n");
+        let has_tree = import.is_some_and(|import| !import["validation"].is_null());
+        let verb = if has_tree { "complete" } else { "write" };
+        text += &format!(
+            "  {verb} tasks.md in the folder\n  fp validate {id}\n  fp schedule {id}\n  fp approve {id}\n"
+        );
         if !self.debts.is_empty() {
             text += "\nNoted for later (ask what of it belongs to this goal):\n";
         }
-        for debt in &self.debts {
-            let lines = wrapped_within(debt, WIDTH - 2, 2);
-            text.extend(lines.iter().map(|line| format!("  {line}\n")));
+        for line in self
+            .debts
+            .iter()
+            .flat_map(|debt| wrapped_within(debt, WIDTH - 2, 2))
+        {
+            text += &format!("  {line}\n");
         }
         if !self.interrupted.is_empty() {
             text += "\nNot finished yet (`/fp:implement PLAN` goes on):\n";
-            for plan in &self.interrupted {
-                text += &format!("  {}  {} of {} done\n", plan.plan_id, plan.done, plan.total);
-            }
+        }
+        for plan in &self.interrupted {
+            text += &format!("  {}  {} of {} done\n", plan.plan_id, plan.done, plan.total);
         }
         text
     }

@@ -26,6 +26,7 @@ use fp_run::run::{State, approval};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
+use super::consent::question_text;
 use super::report::interview_of;
 use super::start::try_commands;
 use super::status::status_text;
@@ -48,38 +49,37 @@ pub(crate) struct NextArgs {
 /// Name of the agent that brings Linear up to date with a run. It is no part of the run.
 const TRACKER: &str = "tracker";
 
-/// The action that starts the tracker.
-fn tracker_start(plan: &PlanId) -> LeadAction {
-    LeadAction::Spawn {
-        name: AgentName::new(TRACKER).expect("it is a name"),
-        agent: "fp:linear-sync",
-        prompt: format!("You are {TRACKER}. Bring Linear up to date with plan {plan}."),
-        player: AgentPlayer::default(),
-        again: false,
-    }
-}
-
-pub(crate) fn run(mut args: NextArgs, context: &Context) -> CommandResult {
+pub(crate) fn show_next(mut args: NextArgs, context: &Context) -> CommandResult {
     let agents = args.ended.len();
     args.ended.retain(|name| name.as_str() != TRACKER);
     let is_tracked = args.ended.len() < agents;
     let plan = context.open_trusted(args.plan.as_deref())?;
-    let state = plan.load()?.state;
+    let (id, state) = (plan.id(), plan.load()?.state);
     if state.is_running() && state.terms().processes {
-        let id = plan.id();
-        return Err(CommandError::refused(format!("the run of {id} is one that `fp run` leads")).hint(
-            format!("`fp run {id}` goes on with it; `fp start {id} --here` takes it over for a session"),
-        ));
+        let message = format!("the run of {id} is one that `fp run` leads");
+        return Err(CommandError::refused(message).hint(format!(
+            "`fp run {id}` goes on with it; `fp start {id} --here` takes it over for a session"
+        )));
     }
     let mut due = take_turn(&plan, &args.ended, context.attended(), context)?;
     let is_over = matches!(due.actions.last(), Some(LeadAction::Finish { .. }));
     if is_over && !is_tracked && plan.settings.linear.enabled {
+        let tracker = LeadAction::Spawn {
+            name: AgentName::new(TRACKER).expect("it is a name"),
+            agent: "fp:linear-sync",
+            prompt: format!("You are {TRACKER}. Bring Linear up to date with plan {id}."),
+            player: AgentPlayer::default(),
+            again: false,
+        };
         // Before the last action, which ends the lead's turn.
-        due.actions
-            .insert(due.actions.len() - 1, tracker_start(plan.id()));
+        due.actions.insert(due.actions.len() - 1, tracker);
     }
-    let json = json!({ "actions": numbered(plan.id(), due.first, &due.actions)? });
-    context.report(&json, &actions_text(plan.id(), &due.actions))?;
+    let json = json!({ "actions": actions_json(id, due.first, &due.actions)? });
+    let actions = due.actions.iter().zip(1..);
+    let text: String = actions
+        .map(|(action, number)| format!("{number}. {}", action_text(id, action)))
+        .collect();
+    context.report(&json, &text)?;
     if let Some(mut ledger) = due.ledger {
         ledger.append(due.told, context.now())?;
     }
@@ -111,48 +111,41 @@ pub(super) fn take_turn<'p>(
         agent.activity != Activity::Idle && !ended.contains(name)
     };
     // An agent still at work wakes the lead again; another process that commits does not.
-    let patience = if plan.load()?.state.agents.iter().any(works) {
-        Duration::ZERO
-    } else {
-        COMMIT_PATIENCE
+    let patience = match plan.load()?.state.agents.iter().any(works) {
+        true => Duration::ZERO,
+        false => COMMIT_PATIENCE,
     };
-    let cut_off = sync(plan, context)?;
+    let cut_off = sync_shared(plan, context)?;
     if cut_off.is_none() {
         settle(plan, || context.now(), patience)?;
         check_at_end(plan, || context.now())?;
     }
     let tree = context.tree(plan)?;
-    let (seen, moved) = {
-        let state = plan.load()?.state;
-        if !state.untried.is_empty() && cut_off.is_none() {
-            try_commands(plan, context);
-        }
-        let tip = plan
-            .store
-            .membership()?
-            .filter(|_| state.is_shared())
-            .map(|member| member.tip);
-        (state.head.clone(), head_moved(plan, &state, tip.as_ref())?)
-    };
+    let before = plan.load()?.state;
+    if !before.untried.is_empty() && cut_off.is_none() {
+        try_commands(plan, context);
+    }
+    let member = plan.store.membership()?;
+    let tip = member.as_ref().filter(|_| before.is_shared());
+    let moved = head_moved(plan, &before, tip.map(|member| &member.tip))?;
     let mut ledger = context.told(plan.lock()?);
     // Another process may have brought another approval since, or a pull another log.
     if ledger.state().may_be_others() {
         plan.agreed_commands(ledger.state())?;
     }
-    let around = RunSurroundings {
+    let mut around = RunSurroundings {
         edited: tree.edited(ledger.state()),
         // If another call looked at HEAD meanwhile, it has reported the commits.
-        moved: moved.filter(|_| ledger.state().head == seen),
+        moved: moved.filter(|_| ledger.state().head == before.head),
         token: fresh_token(),
         cut_off: cut_off.is_some(),
         ..RunSurroundings::new(ledger.state(), &plan.settings, context.now(), attended)
     };
-    let around = match plan.store.membership()?.filter(|_| cut_off.is_none()) {
-        Some(member) => with_fleet(around, &member, &plan.settings, context),
-        None => around,
-    };
-    say_edits(context, &tree, ledger.state(), &around.edited);
-    let turn = ledger.state().next(ended, &around)?;
+    if let Some(member) = plan.store.membership()?.filter(|_| cut_off.is_none()) {
+        hear_of_machines(&mut around, &member, &plan.settings);
+    }
+    note_edits(context, &tree, ledger.state(), &around.edited);
+    let mut turn = ledger.state().next(ended, &around)?;
     let first = ledger.state().seq;
     let told = turn.told();
     ledger.append(turn.events, around.now)?;
@@ -160,22 +153,18 @@ pub(super) fn take_turn<'p>(
         true => (Arc::new(ledger.state().clone()), Some(ledger)),
         false => (ledger.into_state(), None),
     };
-    let report = match &ledger {
-        Some(_) => String::new(),
-        None => {
-            // Swept before the output: a lead that reads that the run is over doesn't call again.
-            context.sweep(plan);
-            final_report(plan, &tree, &state, context)
+    if ledger.is_none() {
+        // Swept before the output: a lead that reads that the run is over doesn't call again.
+        context.sweep(plan);
+        let text = final_report(plan, &tree, &state, context);
+        for action in &mut turn.actions {
+            if let LeadAction::Finish { report } = action {
+                report.clone_from(&text);
+            }
         }
-    };
-    let actions = turn.actions.into_iter().map(|action| match action {
-        LeadAction::Finish { .. } => LeadAction::Finish {
-            report: report.clone(),
-        },
-        action => action,
-    });
+    }
     Ok(DueNow {
-        actions: actions.collect(),
+        actions: turn.actions,
         state,
         ledger,
         told,
@@ -185,7 +174,7 @@ pub(super) fn take_turn<'p>(
 }
 
 /// Takes in what other machines have done with a shared plan. Returns the reason if they can't be reached.
-fn sync(plan: &OpenPlan, context: &Context) -> Result<Option<String>, CommandError> {
+fn sync_shared(plan: &OpenPlan, context: &Context) -> Result<Option<String>, CommandError> {
     if !plan.load()?.state.is_shared() {
         return Ok(None);
     }
@@ -196,8 +185,8 @@ fn sync(plan: &OpenPlan, context: &Context) -> Result<Option<String>, CommandErr
             Ok(None)
         }
         Err(error) if error.ends() == Exit::CutOff => {
-            context.printer.note(&format!(
-                "note: {error}: what is under way goes on, and nothing new begins"
+            context.note(format_args!(
+                "{error}: what is under way goes on, and nothing new begins"
             ));
             Ok(Some(error.to_string()))
         }
@@ -205,26 +194,15 @@ fn sync(plan: &OpenPlan, context: &Context) -> Result<Option<String>, CommandErr
     }
 }
 
-/// `around` with what is heard of other machines.
-fn with_fleet(
-    around: RunSurroundings,
-    member: &Membership,
-    settings: &Settings,
-    context: &Context,
-) -> RunSurroundings {
+/// Adds what is heard of other machines.
+fn hear_of_machines(around: &mut RunSurroundings, member: &Membership, settings: &Settings) {
     let lease = SignedDuration::from_mins(settings.fleet.lease_minutes.into());
-    let is_silent = |at: &Timestamp| context.now().duration_since(*at) > lease;
-    let silent = member
-        .heard
-        .iter()
-        .filter(|(machine, at)| **machine != member.machine && is_silent(at));
+    let since = |at: &Timestamp| around.now.duration_since(*at);
+    let heard = member.heard.iter();
+    let silent = heard.filter(|(machine, at)| **machine != member.machine && since(at) > lease);
     let silent = silent.map(|(machine, _)| machine.clone()).collect();
-    let renew = context.now().duration_since(member.pushed_at) > lease / RENEWALS;
-    RunSurroundings {
-        silent,
-        renew,
-        ..around
-    }
+    around.renew = since(&member.pushed_at) > lease / RENEWALS;
+    around.silent = silent;
 }
 
 /// The report at the end of a run.
@@ -235,66 +213,60 @@ pub(super) fn final_report(
     context: &Context,
 ) -> String {
     let report = StatusReport::new(state, LeadPresence::Present);
-    let mut report = status_text(state, &report, context.now());
-    for (i, line) in RequirementLine::all(&interview_of(plan), &tree.parse(), state)
-        .iter()
-        .enumerate()
-    {
-        report += if i == 0 { "\nRequirements:\n" } else { "" };
-        report += &format!("  {line}\n");
+    let mut text = status_text(state, &report, context.now());
+    let requirements = RequirementLine::all(&interview_of(plan), &tree.parse(), state);
+    if !requirements.is_empty() {
+        text += "\nRequirements:\n";
     }
-    report + &what_comes_after(plan, context)
-}
-
-/// The next step, if the plan implements a layer of a roadmap.
-fn what_comes_after(plan: &OpenPlan, context: &Context) -> String {
-    let line = |OfLayer { id, layer }| {
-        format!("\nIt makes layer {layer} of {id}; next: fp roadmap show {id}\n")
-    };
+    text.extend(requirements.iter().map(|line| format!("  {line}\n")));
     match plan.folder.layer() {
-        Ok(layer) => layer.map(line).unwrap_or_default(),
+        Ok(None) => {}
+        Ok(Some(OfLayer { id, layer })) => {
+            text += &format!("\nIt makes layer {layer} of {id}; next: fp roadmap show {id}\n");
+        }
+        // The run is over all the same.
         Err(error) => {
-            // The run is over all the same.
-            context.printer.note(&format!(
-                "warning: which roadmap it belongs to can't be read: {error}"
+            context.warn(format_args!(
+                "which roadmap it belongs to can't be read: {error}"
             ));
-            String::new()
         }
     }
+    text
 }
 
 /// The actions with ids that no other answer has.
-fn numbered(plan: &PlanId, first: u64, actions: &[LeadAction]) -> Result<Vec<Value>, CommandError> {
-    let with_id = |(i, action): (usize, &LeadAction)| {
+fn actions_json(
+    plan: &PlanId,
+    first: u64,
+    actions: &[LeadAction],
+) -> Result<Vec<Value>, CommandError> {
+    let with_id = |(action, number): (&LeadAction, usize)| {
         let mut whole = serde_json::to_value(action).map_err(CommandError::failed)?;
-        whole["id"] = format!("a{first}-{}", i + 1).into();
+        whole["id"] = format!("a{first}-{number}").into();
         if let Some(printed) = printed_question(plan, action) {
             whole["printed"] = printed.question.into();
         }
         Ok(whole)
     };
-    actions.iter().enumerate().map(with_id).collect()
+    actions.iter().zip(1..).map(with_id).collect()
 }
 
 /// Reports tasks that were edited during the run: they wait for a new approval.
-fn say_edits(context: &Context, tree: &Tree, state: &State, edited: &BTreeSet<TaskId>) {
-    if state
-        .approval
-        .as_ref()
-        .is_none_or(|approval| approval.tree_hash == tree.hash)
-    {
+fn note_edits(context: &Context, tree: &Tree, state: &State, edited: &BTreeSet<TaskId>) {
+    let approval = state.approval.as_ref();
+    if approval.is_none_or(|approval| approval.tree_hash == tree.hash) {
         return;
     }
     let leaves = approval::leaves(&tree.parse(), &[]).unwrap_or_default();
     let added = leaves
         .iter()
-        .filter(|leaf| state.task(&leaf.id).is_none())
-        .map(|leaf| &leaf.id);
+        .map(|leaf| &leaf.id)
+        .filter(|id| state.task(id).is_none());
     let changed: Vec<&str> = edited.iter().chain(added).map(TaskId::as_str).collect();
     if !changed.is_empty() {
         let (tasks, plan) = (changed.join(", "), &state.plan_id);
-        context.printer.note(&format!(
-            "note: edited since the approval: {tasks}; `fp approve {plan}` lets them run"
+        context.note(format_args!(
+            "edited since the approval: {tasks}; `fp approve {plan}` lets them run"
         ));
     }
 }
@@ -315,16 +287,11 @@ fn printed_question(plan: &PlanId, action: &LeadAction) -> Option<PrintedQuestio
     }
 }
 
-/// The actions as a numbered list.
-fn actions_text(plan: &PlanId, actions: &[LeadAction]) -> String {
-    let mut text = String::new();
-    for (i, action) in actions.iter().enumerate() {
-        text.push_str(&format!("{}. {}", i + 1, action_text(plan, action)));
-    }
-    text
-}
-
 fn action_text(plan: &PlanId, action: &LeadAction) -> String {
+    let said_before = |again: bool| match again {
+        true => " (said before: skip it if it is under way)",
+        false => "",
+    };
     match action {
         LeadAction::Spawn {
             name,
@@ -332,27 +299,38 @@ fn action_text(plan: &PlanId, action: &LeadAction) -> String {
             prompt,
             player,
             again,
-        } => start_text("spawn", name, *again, agent, player, prompt),
-        LeadAction::Verify {
+        }
+        | LeadAction::Verify {
             name,
             agent,
             prompt,
             player,
             again,
             ..
-        } => start_text("verify", name, *again, agent, player, prompt),
-        LeadAction::Judge { task, prompt, .. } => format!("judge {task}\n{}", indented(prompt)),
+        } => {
+            let is_start = matches!(action, LeadAction::Spawn { .. });
+            let what = if is_start { "spawn" } else { "verify" };
+            let (said, prompt) = (said_before(*again), indented_lines(prompt));
+            let model = player
+                .model
+                .iter()
+                .map(|model| format!("   model: {model}\n"));
+            let model: String = model.collect();
+            format!(
+                "{what} {name}{said}\n   agent: {agent}\n   name and description: {name}\n{model}   prompt:\n{prompt}"
+            )
+        }
+        LeadAction::Judge { task, prompt, .. } => {
+            format!("judge {task}\n{}", indented_lines(prompt))
+        }
         LeadAction::Resume {
             name,
             message,
             again,
             ..
         } => {
-            format!(
-                "resume {name}{}\n   message:\n{}",
-                said_before(*again),
-                indented(message)
-            )
+            let (said, message) = (said_before(*again), indented_lines(message));
+            format!("resume {name}{said}\n   message:\n{message}")
         }
         LeadAction::Ask { .. } => ask_text(plan, action),
         LeadAction::Wait { on } => format!(
@@ -361,76 +339,38 @@ fn action_text(plan: &PlanId, action: &LeadAction) -> String {
             on.join(", ")
         ),
         LeadAction::Deadlock { chain } => {
-            lines_text("deadlock\n   Nothing can go on by itself:\n", chain)
+            let chain = listed_lines(chain);
+            format!("deadlock\n   Nothing can go on by itself:\n{chain}")
         }
-        LeadAction::Revise { due } => lines_text(
-            "revise\n   Nothing can go on before the plan is changed and approved:\n",
-            due,
-        ),
+        LeadAction::Revise { due } => {
+            let due = listed_lines(due);
+            format!("revise\n   Nothing can go on before the plan is changed and approved:\n{due}")
+        }
         LeadAction::Finish { report } => {
             format!("finish\n   The run is over. Show this report:\n\n{report}")
         }
     }
 }
 
-fn lines_text(head: &str, lines: &[String]) -> String {
-    lines.iter().fold(head.to_owned(), |text, line| {
-        text + &format!("   - {line}\n")
-    })
+fn listed_lines(lines: &[String]) -> String {
+    let lines = lines.iter();
+    lines.map(|line| format!("   - {line}\n")).collect()
+}
+
+fn indented_lines(text: &str) -> String {
+    text.lines().map(|line| format!("     {line}\n")).collect()
 }
 
 /// An `ask` as text; nothing for another action.
 pub(super) fn ask_text(plan: &PlanId, action: &LeadAction) -> String {
-    let LeadAction::Ask {
-        question,
-        header,
-        options,
-        ..
-    } = action
+    let (LeadAction::Ask { question, .. }, Some(printed)) =
+        (action, printed_question(plan, action))
     else {
         return String::new();
     };
-    let printed = printed_question(plan, action)
-        .map(|printed| printed.question)
-        .unwrap_or_default();
-    let mut ask =
-        format!("ask {question}\n   question: {printed}\n   header: {header}\n   options:\n");
-    for option in options {
-        ask.push_str(&format!("   - {}: {}\n", option.label, option.description));
-    }
-    ask + &format!(
-        "   then: the answer is recorded as it is given; without hooks: \
-         fp answer {plan} {question} --option 'LABEL'\n"
-    )
-}
-
-fn start_text(
-    what: &str,
-    name: &AgentName,
-    again: bool,
-    agent: &str,
-    player: &AgentPlayer,
-    prompt: &str,
-) -> String {
-    let model = player
-        .model
-        .as_ref()
-        .map_or_else(String::new, |model| format!("   model: {model}\n"));
     format!(
-        "{what} {name}{}\n   agent: {agent}\n   name and description: {name}\n{model}   prompt:\n{}",
-        said_before(again),
-        indented(prompt)
+        "ask {question}\n{}   then: the answer is recorded as it is given; without hooks: \
+         fp answer {plan} {question} --option 'LABEL'\n",
+        question_text(&printed, "   ")
     )
-}
-
-fn said_before(again: bool) -> &'static str {
-    if again {
-        " (said before: skip it if it is under way)"
-    } else {
-        ""
-    }
-}
-
-fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("     {line}\n")).collect()
 }

@@ -12,6 +12,7 @@ use fp_host::run::trial;
 use fp_host::run::worktree::follow_branch;
 use fp_host::store::acquire;
 use fp_plan::plan::id::TaskId;
+use fp_plan::plan::path::overlap;
 use fp_plan::reading_language;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::{Engine, Isolation};
@@ -24,7 +25,7 @@ use fp_run::run::state::{State, Status};
 use serde_json::json;
 
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult, Exit};
+use crate::error::{CommandError, CommandResult};
 
 /// Start a run, or resume it: finished tasks stay finished
 #[derive(Debug, clap::Args)]
@@ -61,12 +62,14 @@ pub(super) struct TermsArgs {
     allow_dirty: bool,
 }
 
-pub(crate) fn run(args: StartArgs, context: &Context) -> CommandResult {
+pub(crate) fn start_run(args: StartArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_lead(args.terms.plan.as_deref())?;
     // Nobody would tell other machines that a session is still at work, or tell it what they have done.
     let is_shared = plan.load()?.state.is_shared();
     if (plan.settings.engine == Engine::Processes || is_shared) && !args.here {
-        return tell_of_background(&plan, &args, context);
+        let line = background_line(&plan, &args);
+        let json = json!({ "planId": plan.id(), "background": line });
+        return context.report(&json, &format!("In the background: {line}\n"));
     }
     let _lock = lead_lock(&plan)?;
     let lead = RunTerms {
@@ -78,28 +81,25 @@ pub(crate) fn run(args: StartArgs, context: &Context) -> CommandResult {
     };
     let released = begin(&plan, &args.terms, lead, context)?;
     let language = reading_language::of(plan.settings.language.as_deref(), &plan.goal());
-    report(context, &plan.load()?.state, released, language.as_deref())
+    report_start(context, &plan.load()?.state, released, language.as_deref())
 }
 
-/// Says which command leads the run in place of the session.
-fn tell_of_background(plan: &OpenPlan, args: &StartArgs, context: &Context) -> CommandResult {
-    let flags = [
-        args.builders.map(|builders| format!(" -j {builders}")),
-        args.terms
-            .max_iterations
-            .map(|iterations| format!(" --max-iterations {iterations}")),
-        args.terms.no_commit.then(|| " --no-commit".to_owned()),
-        args.terms.allow_dirty.then(|| " --allow-dirty".to_owned()),
-    ];
-    let line = format!(
-        "fp run {} --ask{}",
-        plan.id(),
-        flags.into_iter().flatten().collect::<String>()
-    );
-    context.report(
-        &json!({ "planId": plan.id(), "background": line }),
-        &format!("In the background: {line}\n"),
-    )
+/// The command that leads the run in place of the session.
+fn background_line(plan: &OpenPlan, args: &StartArgs) -> String {
+    let terms = &args.terms;
+    let mut line = format!("fp run {} --ask", plan.id());
+    if let Some(builders) = args.builders {
+        line += &format!(" -j {builders}");
+    }
+    if let Some(iterations) = terms.max_iterations {
+        line += &format!(" --max-iterations {iterations}");
+    }
+    line += if terms.no_commit { " --no-commit" } else { "" };
+    line + if terms.allow_dirty {
+        " --allow-dirty"
+    } else {
+        ""
+    }
 }
 
 /// Time that the lock of a lead may outlive it: a child that it had just forked has it until that is a program.
@@ -109,9 +109,7 @@ pub(super) const LEAD_PATIENCE: Duration = Duration::from_secs(1);
 pub(super) fn lead_lock(plan: &OpenPlan) -> Result<std::fs::File, CommandError> {
     acquire(&plan.lead_lock(), LEAD_PATIENCE).map_err(|error| match &error.kind {
         HostErrorKind::Locked(holder) => {
-            let by = holder
-                .as_ref()
-                .map_or_else(String::new, |id| format!(", process {id}"));
+            let by: String = holder.iter().map(|id| format!(", process {id}")).collect();
             CommandError::refused(format!("`fp run`{by} leads the run of {}", plan.id()))
                 .hint("end it first, with Ctrl-C in its terminal; nothing is lost")
         }
@@ -130,7 +128,7 @@ fn refuse_files_among_plans(plan: &OpenPlan, git: &Git) -> Result<(), CommandErr
             return Err(CommandError::refused(format!(
                 "git tracks {path}, which is no file of a plan, in {folder}: what changes there is never seen"
             ))
-            .hint("move it elsewhere, or set `plansDir` to a folder of its own in your own settings: `fp config edit`"));
+            .hint("move it elsewhere, or set `plansDir` to a folder of its own in your own settings: `fp config set plansDir FOLDER --user`"));
         }
     }
     Ok(())
@@ -168,50 +166,40 @@ pub(super) fn begin(
         git.expect_branch(&status)?;
     }
     for (key, _) in context.config()?.ignored.by_key() {
-        context.printer.note(&format!(
-            "note: {key} in the project's file is ignored here: `fp config` says why"
+        context.note(format_args!(
+            "{key} in the project's file is ignored here: `fp config` says why"
         ));
     }
-    let before = plan.load()?;
-    let dirty = concerned(
-        &before.state,
-        status.entries.iter().map(|e| e.path.to_string()),
-    );
-    let first_start = before.state.run.is_none();
-    if first_start && !args.allow_dirty {
-        refuse_dirty(&dirty)?;
+    let before = plan.load()?.state;
+    let changed = status.entries.iter().map(|entry| entry.path.to_string());
+    let dirty = files_of_plan(&before, changed);
+    let is_first = before.run.is_none();
+    if is_first && !args.allow_dirty && !dirty.is_empty() {
+        let files = dirty.join(", ");
+        let message = format!("files that the plan changes have uncommitted changes: {files}");
+        return Err(CommandError::refused(message).hint(
+            "commit or stash them, or add --allow-dirty to make them part of the tasks' commits",
+        ));
     }
-    let checkout = isolation(
-        plan,
-        &git,
-        &lead,
-        no_commit,
-        dirty.first().filter(|_| first_start),
-        context,
-    )?;
-    let iterations = args.max_iterations.unwrap_or(plan.settings.max_iterations);
+    let in_the_way = dirty.first().filter(|_| is_first);
+    let checkout = checkout_to_integrate(plan, &git, &lead, no_commit, in_the_way, context)?;
     // What a killed `fp run` may have left.
-    let processes = before
-        .state
+    let marks = before
         .processes
         .values()
         .map(|process| process.mark.as_str());
-    end_marked(
-        &processes
-            .filter(|mark| !mark.is_empty())
-            .collect::<Vec<_>>(),
-    );
+    end_marked(&marks.filter(|mark| !mark.is_empty()).collect::<Vec<_>>());
     let mut ledger = context.told(plan.lock_in_order()?);
     if ledger.state().may_be_others() {
         plan.agreed_commands(ledger.state())?;
     }
     let start = RunTerms {
-        max_iterations: iterations,
+        max_iterations: args.max_iterations.unwrap_or(plan.settings.max_iterations),
         no_commit,
-        lead_judges: !lead.processes && lead_judges(plan, ledger.state())?,
-        policy: policy(plan)?,
+        lead_judges: !lead.processes && lead_may_judge(plan, ledger.state())?,
+        policy: policy_of(plan)?,
         checkout,
-        found: Some(found(&git, ledger.state())?),
+        found: Some(found_checkout(&git, ledger.state())?),
         ..lead
     };
     let events = ledger.state().start(start)?;
@@ -227,23 +215,19 @@ pub(super) fn begin(
 
 /// Tries the plan's commands that are due to be. A trial that fails doesn't stop the run.
 pub(super) fn try_commands(plan: &OpenPlan, context: &Context) {
-    let say = |line: &str| context.printer.note(&format!("note: trying {line}"));
-    let tried = trial::try_commands(plan, say, || context.now());
-    let notes = tried
-        .unwrap_or_else(|error| vec![format!("the plan's commands could not be tried: {error}")]);
-    notes
-        .iter()
-        .for_each(|note| context.printer.note(&format!("warning: {note}")));
+    let say = |line: &str| context.note(format_args!("trying {line}"));
+    match trial::try_commands(plan, say, || context.now()) {
+        Ok(notes) => notes.iter().for_each(|note| context.warn(note)),
+        Err(error) => context.warn(format_args!(
+            "the plan's commands could not be tried: {error}"
+        )),
+    }
 }
 
 /// The checkout as the run finds it, or found it.
-fn found(git: &Git, state: &State) -> Result<FoundCheckout, CommandError> {
-    let before = state
-        .run
-        .as_ref()
-        .filter(|_| state.is_running())
-        .and_then(|run| run.terms.found.clone());
-    if let Some(before) = before {
+fn found_checkout(git: &Git, state: &State) -> Result<FoundCheckout, CommandError> {
+    let running = state.run.as_ref().filter(|_| state.is_running());
+    if let Some(before) = running.and_then(|run| run.terms.found.clone()) {
         return Ok(before);
     }
     let (snapshot, around) = git.observe()?;
@@ -255,45 +239,29 @@ fn found(git: &Git, state: &State) -> Result<FoundCheckout, CommandError> {
 
 /// True if the lead judges: for a single task that was planned on the spot, a verifier would cost more than
 /// the task.
-fn lead_judges(plan: &OpenPlan, state: &State) -> Result<bool, CommandError> {
+fn lead_may_judge(plan: &OpenPlan, state: &State) -> Result<bool, CommandError> {
     Ok(state.tasks.len() == 1 && plan.folder.record()?.mode == Mode::Direct)
 }
 
 /// The order of tasks, from their measured signals.
-pub(super) fn policy(plan: &OpenPlan) -> Result<Policy, CommandError> {
-    let composites = plan.composites()?.unwrap_or_default();
-    let known = composites
-        .into_iter()
-        .filter_map(|(id, composite)| Some((TaskId::new(id).ok()?, composite)));
+fn policy_of(plan: &OpenPlan) -> Result<Policy, CommandError> {
+    let composites = plan.composites()?.unwrap_or_default().into_iter();
+    let known = composites.filter_map(|(id, composite)| Some((TaskId::new(id).ok()?, composite)));
     Ok(Policy::new(&plan.settings, known))
 }
 
-/// The uncommitted files that the plan may change.
-fn concerned(state: &State, dirty: impl Iterator<Item = String>) -> Vec<String> {
-    let listed: Vec<String> = state
-        .tasks
-        .iter()
-        .flat_map(|t| t.leaf.files.clone())
-        .collect();
-    dirty
-        .filter(|path| fp_plan::plan::path::overlap(&listed, std::slice::from_ref(path)))
+/// Those of `paths` that the plan may change.
+fn files_of_plan(state: &State, paths: impl Iterator<Item = String>) -> Vec<String> {
+    let files = state.tasks.iter().flat_map(|task| task.leaf.files.clone());
+    let files: Vec<String> = files.collect();
+    paths
+        .filter(|path| overlap(&files, std::slice::from_ref(path)))
         .collect()
-}
-
-fn refuse_dirty(concerned: &[String]) -> Result<(), CommandError> {
-    if concerned.is_empty() {
-        return Ok(());
-    }
-    let files = concerned.join(", ");
-    Err(CommandError::refused(format!(
-        "files that the plan changes have uncommitted changes: {files}"
-    ))
-    .hint("commit or stash them, or add --allow-dirty to make them part of the tasks' commits"))
 }
 
 /// The checkout that receives passed tasks, if builders get worktrees of their own. If that is impossible,
 /// for example because `dirty` has uncommitted changes, they share the checkout, unless the settings insist.
-fn isolation(
+fn checkout_to_integrate(
     plan: &OpenPlan,
     git: &Git,
     lead: &RunTerms,
@@ -322,65 +290,58 @@ fn isolation(
     };
     match obstacle {
         None => Ok(checkout.map(str::to_owned)),
-        Some(obstacle) if insists => Err(CommandError::refused(format!(
-            "builders can't have worktrees of their own: {obstacle}"
-        ))
-        .hint("set `isolation` to `auto` or `shared` to have them work in the checkout")),
+        Some(obstacle) if insists => {
+            let message = format!("builders can't have worktrees of their own: {obstacle}");
+            Err(CommandError::refused(message)
+                .hint("set `isolation` to `auto` or `shared` to have them work in the checkout"))
+        }
         Some(obstacle) => {
-            context
-                .printer
-                .note(&format!("note: builders share the checkout: {obstacle}"));
+            context.note(format_args!("builders share the checkout: {obstacle}"));
             Ok(None)
         }
     }
 }
 
-fn report(
+fn report_start(
     context: &Context,
     state: &State,
     released: usize,
     language: Option<&str>,
 ) -> CommandResult {
+    let (id, terms) = (&state.plan_id, state.terms());
     let (done, total) = (state.count(Status::Completed), state.tasks.len());
-    let Some(run) = &state.run else {
-        return Ok(Exit::Done);
-    };
-    let mut text = format!("Run of {}: {done} of {total} tasks done", state.plan_id);
+    let (failed, skipped) = (state.count(Status::Failed), state.count(Status::Skipped));
+    let mut text = format!("Run of {id}: {done} of {total} tasks done");
     for (count, what) in [
-        (state.count(Status::Failed), "failed"),
-        (state.count(Status::Skipped), "skipped"),
+        (failed, "failed"),
+        (skipped, "skipped"),
         (state.count(Status::AwaitingVerification), "verifying"),
         (released, "taken back, since the run was interrupted"),
     ] {
         if count > 0 {
-            text.push_str(&format!(", {count} {what}"));
+            text += &format!(", {count} {what}");
         }
     }
-    let iterations = run.terms.max_iterations;
-    let next = match next_steps(state, RunStanding::of(state, LeadPresence::Present)).first() {
-        _ if state.is_running() => format!("Next: {}", state.lead_command()),
-        Some(step) => format!("Nothing is left to do. Next: {}", step.command),
-        None => "Nothing is left to do".to_owned(),
+    let place = match terms.checkout {
+        Some(_) => " in worktrees of their own",
+        None => "",
     };
-    let place = if run.terms.checkout.is_some() {
-        " in worktrees of their own"
-    } else {
-        ""
+    let commits = if terms.no_commit { "off" } else { "on" };
+    let (builders, attempts) = (terms.builders, terms.max_iterations);
+    text += &format!("\nBuilders: {builders}{place}, attempts: {attempts}, commits: {commits}\n");
+    if let Some(language) = language {
+        text += &format!("Words to the user: {language}\n");
+    }
+    let standing = RunStanding::of(state, LeadPresence::Present);
+    text += &match next_steps(state, standing).first() {
+        _ if state.is_running() => format!("Next: {}\n", state.lead_command()),
+        Some(step) => format!("Nothing is left to do. Next: {}\n", step.command),
+        None => "Nothing is left to do\n".to_owned(),
     };
-    let commits = if run.terms.no_commit { "off" } else { "on" };
-    let words = language
-        .map(|language| format!("Words to the user: {language}\n"))
-        .unwrap_or_default();
-    text.push_str(&format!(
-        "\nBuilders: {}{place}, attempts: {iterations}",
-        run.terms.builders
-    ));
-    text.push_str(&format!(", commits: {commits}\n{words}{next}\n"));
     let json = json!({
-        "planId": state.plan_id, "session": run.terms.session, "builders": run.terms.builders,
-        "maxIterations": run.terms.max_iterations, "scaledIterations": run.terms.scaled_iterations,
-        "noCommit": run.terms.no_commit, "language": language, "checkout": run.terms.checkout,
-        "completed": done, "failed": state.count(Status::Failed), "skipped": state.count(Status::Skipped),
+        "planId": id, "session": terms.session, "builders": builders, "maxIterations": attempts,
+        "scaledIterations": terms.scaled_iterations, "noCommit": terms.no_commit, "language": language,
+        "checkout": terms.checkout, "completed": done, "failed": failed, "skipped": skipped,
         "total": total, "released": released,
     });
     context.report(&json, &text)

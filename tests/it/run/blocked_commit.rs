@@ -49,7 +49,7 @@ fn a_hook_that_says_no_is_a_question() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (waits for you)
-    ▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 asking you, 2 waiting
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 asking you, 2 waiting
 
     Needs you:
       Nothing goes on before you have answered
@@ -131,7 +131,7 @@ fn leave_uncommitted_completes_the_task() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▰▰▰▰▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 3 tasks done, 1 ready, 1 waiting
+    ▰▰▰▱▱▱▱▱▱▱ 1 of 3 tasks done, 1 ready, 1 waiting
 
       ● 2  ready      Write part 2
       ○ 3  waiting    Write part 3

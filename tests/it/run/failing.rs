@@ -36,7 +36,7 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (waits for you)
-    ▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 failed, 2 skipped
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 failed, 2 skipped
 
     Needs you:
       Nothing goes on before you have answered
@@ -72,7 +72,7 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 ready, 2 waiting
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 ready, 2 waiting
 
       ● 1  ready      Write part 1  (3 failed)
       ○ 2  waiting    Write part 2
@@ -97,7 +97,7 @@ fn the_last_iteration_skips_what_waits_and_asks() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰▰ 3 of 3 tasks done
+    ▰▰▰▰▰▰▰▰▰▰ 3 of 3 tasks done
 
       ✓ 1  done       Write part 1  (1/3, 3 failed, 1 question, [COMMIT])
       ✓ 2  done       Write part 2  (1/3, [COMMIT])
@@ -202,7 +202,7 @@ fn giving_a_task_up_by_hand() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 failed, 2 skipped
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 failed, 2 skipped
 
       ✕ 1  failed     Write part 1  (1/3)
                       no longer wanted
@@ -331,7 +331,7 @@ fn a_builder_that_stops_is_nudged_and_then_loses_its_claim() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 ready, 2 waiting
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 ready, 2 waiting
 
       ● 1  ready      Write part 1  (2/3)
       ○ 2  waiting    Write part 2

@@ -176,7 +176,7 @@ fn from_approval_to_the_last_commit() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▰▰▰▰▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 3 tasks done, 1 being built, 1 waiting
+    ▰▰▰▱▱▱▱▱▱▱ 1 of 3 tasks done, 1 being built, 1 waiting
 
       ▶ 2  building   Write part 2  (1/3, builder-1)
       ○ 3  waiting    Write part 3
@@ -523,7 +523,7 @@ fn tasks_of_one_file_wait_for_each_other() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 2 being built, 1 waiting
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 2 being built, 1 waiting
 
       ▶ 1  building   Write part 1  (1/3, builder-1)
       ▶ 3  building   Write part 3  (1/3, builder-2)
@@ -547,7 +547,7 @@ fn without_commits_the_changes_stay_in_the_working_tree() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (running)
-    ▰▰▰▰▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 3 tasks done, 1 ready, 1 waiting
+    ▰▰▰▱▱▱▱▱▱▱ 1 of 3 tasks done, 1 ready, 1 waiting
 
       ● 2  ready      Write part 2
       ○ 3  waiting    Write part 3

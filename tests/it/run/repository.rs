@@ -124,7 +124,7 @@ fn without_a_repository_a_plan_can_be_approved_but_not_run() {
     exit status: 0
     --- stdout
     Plan sample-20261121 (approved)
-    ▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 ready, 2 waiting
+    ▱▱▱▱▱▱▱▱▱▱ 0 of 3 tasks done, 1 ready, 2 waiting
 
       ● 1  ready      Write part 1
       ○ 2  waiting    Write part 2

@@ -87,7 +87,7 @@ enum Action {
 
 pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     if let Some(Action::Start(args)) = args.action {
-        return start::run(args, context);
+        return start::start_run(args, context);
     }
     let mut plan = context.open_to_lead(args.terms.plan.as_deref())?;
     // What can't start at all is said before anything is looked for.
