@@ -77,11 +77,9 @@ impl Tree {
         plan::parse(&self.text).0
     }
 
-    /// Hands `take` the leaf `known` as the text has it now; `None` if it is gone. Parses only the leaf's own part if that
-    /// is unchanged since the approval.
+    /// Hands `take` the leaf `known` as the text has it now; `None` if it is gone.
     pub fn with_leaf<R>(&self, known: &Leaf, take: impl FnOnce(Option<&Task<'_>>) -> R) -> R {
-        let part = approval::excerpt(&self.text, known);
-        let (plan, _) = plan::parse(part.as_deref().unwrap_or(&self.text));
+        let plan = self.parse();
         take(plan.leaves().find(|task| task.id == known.id.as_str()))
     }
 

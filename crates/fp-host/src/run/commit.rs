@@ -91,7 +91,7 @@ fn due(state: &State) -> Option<&TaskState> {
     if !state.is_running() {
         return None;
     }
-    let asked = |id: &TaskId| state.open_questions().any(|q| q.topic.blocks_commit_of(id));
+    let asked = |id: &TaskId| state.asks_about_commit(id);
     state
         .own_running()
         .find(|t| t.awaits_commit() && !asked(&t.leaf.id))

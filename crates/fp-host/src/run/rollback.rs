@@ -48,7 +48,7 @@ fn prepare<'p>(plan: &'p OpenPlan, id: &TaskId) -> HostResult<Prepared<'p>> {
         commit,
         note: task.note.clone(),
         waiting: waiting
-            .filter_map(|id| Some((id.clone(), state.task(&id)?.status)))
+            .map(|user| (user.leaf.id.clone(), user.status))
             .collect(),
         files,
         undo,

@@ -11,7 +11,7 @@ use super::run_page::{
 };
 use super::tree::TreeReport;
 use crate::run::State;
-use crate::run::event::{Decider, Dispatch, Entry, Event, Judgement};
+use crate::run::event::{AgentDispatch, Decider, Dispatch, Entry, Event, Judgement};
 use crate::verification::change::{Change, ChangeStatus};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::text::clipped;
@@ -154,10 +154,10 @@ impl Course {
             Event::Resumed { .. } if now != Some(BarKind::Building) => Some(BarKind::Building),
             Event::Asked { question } if question.topic.is_inquiry() => Some(BarKind::Asking),
             Event::Submitted { .. } | Event::SentBack { .. } => Some(BarKind::Waiting),
-            Event::Dispatched {
+            Event::Dispatched(AgentDispatch {
                 dispatch: Dispatch::Verify,
                 ..
-            }
+            })
             | Event::Verified { .. }
                 if now == Some(BarKind::Waiting) =>
             {
@@ -358,12 +358,8 @@ impl TaskTry {
     fn take_event(&mut self, event: &Event, at: Timestamp) {
         let end = &mut self.attempt.end;
         match event {
-            Event::Dispatched {
-                dispatch: Dispatch::Verify,
-                name,
-                ..
-            } => {
-                self.verifier = Some(name.clone());
+            Event::Dispatched(due) if due.dispatch == Dispatch::Verify => {
+                self.verifier = Some(due.name.clone());
             }
             Event::Nudged { .. } => self.nudges += 1,
             Event::Submitted { files, .. } => {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::cost::spent_in_words;
 use super::status::{told_at_end, used_up};
-use crate::run::event::{Approve, Decider, Dispatch, Entry, Event, ImportedTask};
+use crate::run::event::{AgentDispatch, Approve, Decider, Dispatch, Entry, Event, ImportedTask};
 use crate::run::payload::short;
 use crate::run::ready::ids_listed;
 use crate::run::state::Status;
@@ -64,7 +64,7 @@ pub fn is_minor(event: &Event) -> bool {
         Event::Told
         | Event::Renewed
         | Event::LeadNudged
-        | Event::Dispatched { .. }
+        | Event::Dispatched(_)
         | Event::AgentStarted { .. }
         | Event::AgentKnown { .. }
         | Event::Reached { .. }
@@ -87,7 +87,9 @@ pub fn is_minor(event: &Event) -> bool {
 /// The task that `event` concerns, if it concerns one.
 pub(super) fn task_of(event: &Event) -> Option<&TaskId> {
     match event {
-        Event::Dispatched { task, .. } | Event::AgentEnded { task, .. } => task.as_ref(),
+        Event::Dispatched(AgentDispatch { task, .. }) | Event::AgentEnded { task, .. } => {
+            task.as_ref()
+        }
         Event::AgentSpent { cost, .. } => cost.task.as_ref(),
         Event::Asked { question } => question.topic.task(),
         Event::Noted { note } => note.task.as_ref(),
@@ -141,9 +143,9 @@ fn words_of(event: &Event) -> String {
             let commits = if terms.no_commit { "off" } else { "on" };
             format!("the run starts: {builders}, {attempts}, commits {commits}")
         }
-        Event::Dispatched { dispatch, name, .. } => match dispatch {
-            Dispatch::Resume => format!("waking {name}"),
-            Dispatch::Spawn | Dispatch::Verify => format!("starting {name}"),
+        Event::Dispatched(due) => match due.dispatch {
+            Dispatch::Resume => format!("waking {}", due.name),
+            Dispatch::Spawn | Dispatch::Verify => format!("starting {}", due.name),
         },
         Event::Told => "the lead has been told".into(),
         Event::LeadNudged => "the lead had stopped, and is told to go on".into(),

@@ -134,7 +134,7 @@ impl PrintedQuestion {
     }
 }
 
-/// What the user has agreed to, as far as a later question compares with it.
+/// The part of an approved plan that a later question compares with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgreedContent {
@@ -182,21 +182,16 @@ impl AgreedContent {
                 format!("{} {}", task.id, prompt_quoted(&task.title, MAX_TITLE))
             };
             let named: Vec<String> = tasks.iter().map(named).collect();
-            let rest = if named.len() > NAMED {
-                ", see the tree"
-            } else {
-                ""
-            };
+            let rest = named.get(NAMED).map_or("", |_| ", see the tree");
             if !named.is_empty() {
                 lines.push(format!("- {how}: {}{rest}", first_few(&named, NAMED)));
             }
         }
-        let dropped = self
-            .end_commands
-            .iter()
-            .filter(|line| !end_commands.contains(line));
-        let dropped = dropped.map(|line| shown_command(line));
-        lines.extend(dropped.map(|line| format!("- no longer runs at the end: {line}")));
+        let is_dropped = |line: &&String| !end_commands.contains(line);
+        for line in self.end_commands.iter().filter(is_dropped) {
+            let line = shown_command(line);
+            lines.push(format!("- no longer runs at the end: {line}"));
+        }
         let first = match lines.is_empty() {
             true => "Nothing has changed since you approved it.",
             false => "Since you approved it:",

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::event::Event;
 use super::question::{AnswerChoice, Topic};
-use super::state::{Activity, Asked, Role, RunAgent, RunStatus, State, TaskState};
+use super::state::{Activity, Role, RunAgent, RunStatus, State, TaskState};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::settings::{AgentPlayer, Agents, ComplexityModel, SpendingLimit};
 use fp_plan::text::last_part;
@@ -200,17 +200,17 @@ impl State {
         })
     }
 
-    /// Why `name` hands `task` in no more, as far as it left reasons: each after a semicolon.
+    /// The reasons that `name` left for not handing `task` in, each after a semicolon.
     pub(super) fn reasons_left(&self, name: &AgentName, task: &TaskState) -> String {
+        let said = self.agents.get(name).and_then(RunAgent::last_words);
         let refused = task
             .refused
-            .as_ref()
+            .iter()
             .map(|reason| format!("; refused: {reason}"));
-        let said = self.agents.get(name).and_then(RunAgent::last_words);
-        [refused, said].into_iter().flatten().collect()
+        refused.chain(said).collect()
     }
 
-    /// What the verifier of `task` said last that ended last without a verdict, after a semicolon.
+    /// The last words of the latest verifier of `task` that gave no verdict, after a semicolon.
     pub(super) fn said_by_verifiers(&self, task: &TaskId) -> String {
         let of_task = |agent: &&RunAgent| agent.task.as_ref() == Some(task) && agent.said.is_some();
         let verifiers = self.agents.values().filter(of_task);
@@ -218,7 +218,7 @@ impl State {
         last.and_then(RunAgent::last_words).unwrap_or_default()
     }
 
-    /// The same of the builders that took no task.
+    /// The last words of a builder that took no task, after a semicolon.
     pub(super) fn said_by_fruitless(&self) -> String {
         let fruitless = self.agents.values().filter(|agent| agent.fruitless > 0);
         fruitless
@@ -229,14 +229,14 @@ impl State {
 }
 
 impl RunAgent {
-    /// What it said last, as data: an agent's text may hold anything.
+    /// Its last words, quoted as data: an agent's text may hold anything.
     fn last_words(&self) -> Option<String> {
         Some(format!("; its last words: {:?}", self.said.as_ref()?))
     }
 }
 
-/// The player of `role` for `task`: of a builder, the model for its complexity, and the next larger one for each further
-/// try where the user wants that.
+/// The player of `role` for `task`. A builder gets the model for the task's complexity, and the next larger one for each
+/// further attempt if the user wants that.
 pub fn player_of(agents: &Agents, role: Role, task: Option<&TaskState>) -> AgentPlayer {
     let task = match (role, task) {
         (Role::Verifier, _) => return agents.verifier.clone(),
@@ -310,9 +310,8 @@ impl State {
     /// True if what `task`, or the run, has cost is over `limit`. Each time that the user went on, as much more may be
     /// spent as the limit says.
     pub fn is_spent(&self, limit: SpendingLimit, task: Option<&TaskId>) -> bool {
-        let went_on = |asked: &&Asked| asked.has_answer(AnswerChoice::Continue);
         let mut allowed = limit;
-        for asked in self.questions.iter().filter(went_on) {
+        for asked in self.answered_with(AnswerChoice::Continue) {
             if let Topic::Budget {
                 spent, task: of, ..
             } = &asked.question.topic
@@ -326,15 +325,11 @@ impl State {
 
     /// The budget with which a run goes on that its budget has ended: as much again.
     pub fn higher_budget(&self) -> Option<SpendingLimit> {
-        let stopped = self
-            .questions
-            .iter()
-            .rfind(|asked| asked.has_answer(AnswerChoice::Stop));
-        match &stopped
-            .filter(|_| self.has_status(RunStatus::Cancelled))?
-            .question
-            .topic
-        {
+        let is_cancelled = self.has_status(RunStatus::Cancelled);
+        let mut stopped = self
+            .answered_with(AnswerChoice::Stop)
+            .filter(|_| is_cancelled);
+        match &stopped.next_back()?.question.topic {
             Topic::Budget {
                 limit, task: None, ..
             } => Some(limit.on_top_of(self.spent_of(*limit, None))),

@@ -1,13 +1,13 @@
 //! Decides commands against the state: each returns the events it causes, or the reason for its refusal.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::event::{Approve, Base, Decider, Dispatch, Event, Leaf, RunTerms};
-use super::question::{AnswerChoice, ClosedUnanswered, Question, Topic};
+use super::event::{AgentDispatch, Approve, Base, Decider, Dispatch, Event, Leaf, RunTerms};
+use super::question::{AnswerChoice, AnswerOption, ClosedUnanswered, Question, Topic};
 use super::ready::{Obstacle, ids_listed};
 use super::refusal::{Refusal, decline, refuse};
-use super::state::{Activity, Approval, Claim, RunStatus, State, Status, TaskState};
-use super::verdict::said_by_verifier;
+use super::state::{Activity, Approval, Claim, RunStatus, State, Status, TaskState, TaskVerdict};
+use super::verdict::{full_lines, said_by_verifier};
 use crate::verification::change::Change;
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::overlap;
@@ -38,7 +38,7 @@ impl State {
         let drifted = self.tasks.iter().filter(|task| task.drift.is_some());
         let drifted: Vec<TaskId> = drifted.map(|task| task.leaf.id.clone()).collect();
         let is_drift = |topic: &Topic| matches!(topic, Topic::Drift(_));
-        let mut kept = self.close_questions(is_drift, AnswerChoice::Keep.into_str());
+        let mut kept = self.close_questions(is_drift, AnswerChoice::Keep);
         kept.extend((!drifted.is_empty()).then_some(Event::Kept { tasks: drifted }));
         let same = |approval: &Approval| {
             approval.tree_hash == approve.tree_hash && approval.end_commands == approve.end_commands
@@ -74,7 +74,7 @@ impl State {
             let is_kept = |id| self.has_claimed() && stays(id);
             matches!(topic, Topic::FailsBefore { commands } if !commands.keys().any(is_kept))
         };
-        kept.extend(self.close_questions(is_retried, ClosedUnanswered::Withdrawn.into_str()));
+        kept.extend(self.close_questions(is_retried, ClosedUnanswered::Withdrawn));
         // A run keeps the style that it began with: its own commits are no habit of the repository.
         if self.run.is_some() {
             approve.commits = self.commits().cloned();
@@ -98,10 +98,6 @@ impl State {
     /// the session or the client's process is another one, claims return to pending without losing their iteration, and
     /// the agents are forgotten, unless `fp run` goes on after itself.
     pub fn start(&self, terms: RunTerms) -> RunDecision {
-        let terms = RunTerms {
-            builders: terms.builders.max(1),
-            ..terms
-        };
         if self.approval.is_none() {
             return Err(Refusal::NotApproved);
         }
@@ -125,7 +121,7 @@ impl State {
         Ok(events)
     }
 
-    /// True if whoever starts a run on `terms` still has the agents of this one.
+    /// True if a lead that starts on `terms` still has the agents of this run.
     pub(super) fn is_led_by(&self, terms: &RunTerms) -> bool {
         let (session, client) = (terms.session.as_deref(), terms.client);
         self.run
@@ -313,8 +309,7 @@ impl State {
         if task.status.is_final() {
             return Err(refuse(task, "only a task that is not over can be given up"));
         }
-        let asked = self.open_questions().any(|q| q.topic.blocks_commit_of(id));
-        if task.commit_intent.is_some() && !asked {
+        if task.commit_intent.is_some() && !self.asks_about_commit(id) {
             let said = "it has passed and its commit is under way; `fp next` completes it";
             return Err(refuse(task, said));
         }
@@ -327,11 +322,11 @@ impl State {
         if let Some(name) = task.owner().filter(is_at_it)
             && task.status == Status::Implementing
         {
-            events.push(Event::Dispatched {
+            events.push(Event::Dispatched(AgentDispatch {
                 dispatch: Dispatch::Resume,
                 name: name.clone(),
                 task: Some(id.clone()),
-            });
+            }));
         }
         Ok(events)
     }
@@ -344,43 +339,32 @@ impl State {
             Status::Failed => {}
             Status::Completed if task.imported => return self.retry_imported(task),
             Status::Skipped => {
-                let cause = task
-                    .because
-                    .as_ref()
-                    .map(|cause| format!(", retry {cause}"));
-                let said = format!("it waits for a failed task{}", cause.unwrap_or_default());
+                let cause = task.because.iter().map(|cause| format!(", retry {cause}"));
+                let said = format!("it waits for a failed task{}", cause.collect::<String>());
                 return Err(refuse(task, &said));
             }
             _ => return Err(refuse(task, "only a failed task can be retried")),
         }
         self.expect_nothing_lost(task)?;
-        let mut blocked: BTreeMap<TaskId, &TaskId> = BTreeMap::new();
-        for other in self
-            .tasks
-            .iter()
-            .map(|task| &task.leaf.id)
-            .filter(|other| *other != id)
-        {
-            if self.has_ended_as(other, Status::Failed) {
-                blocked.extend(self.blocked_by(other).into_iter().map(|task| (task, other)));
+        let failed = self.tasks_in(Status::Failed).map(|other| &other.leaf.id);
+        let others: Vec<&TaskId> = failed.filter(|other| *other != id).collect();
+        let (mut restored, mut still) = (Vec::new(), Vec::new());
+        for task in self.blocked_by(id) {
+            let of = &task.leaf.id;
+            let is_blocked = |by: &TaskId| self.blocked_by(by).iter().any(|t| t.leaf.id == *of);
+            if task.status == Status::Skipped {
+                match others.iter().rfind(|other| is_blocked(other)) {
+                    Some(because) => still.push(Event::skipped(of, because)),
+                    None => restored.push(of.clone()),
+                }
             }
         }
-        let skipped = self.blocked_by(id).into_iter();
-        let skipped = skipped.filter(|waits| self.has_ended_as(waits, Status::Skipped));
-        let (still, restored): (Vec<TaskId>, Vec<TaskId>) =
-            skipped.partition(|waits| blocked.contains_key(waits));
         let about = |topic: &Topic| *topic == Topic::TaskFailed(id.clone());
-        let mut events = self.close_questions(about, AnswerChoice::Retry.into_str());
-        events.push(Event::Retried {
-            task: id.clone(),
-            restored,
-        });
-        events.extend(still.iter().map(|task| Event::skipped(task, blocked[task])));
+        let mut events = self.close_questions(about, AnswerChoice::Retry);
+        let task = id.clone();
+        events.push(Event::Retried { task, restored });
+        events.extend(still);
         Ok(events)
-    }
-
-    fn has_ended_as(&self, id: &TaskId, status: Status) -> bool {
-        self.task(id).is_some_and(|task| task.status == status)
     }
 
     /// Refuses if a dependency of `task` failed or was skipped.
@@ -394,24 +378,16 @@ impl State {
     /// Reopens a task that counts as done only because its source said so.
     fn retry_imported(&self, task: &TaskState) -> RunDecision {
         let id = &task.leaf.id;
-        if let Some(user) = self.running_dependents(id).first() {
+        let dependents = self.dependents(id);
+        if let Some(user) = dependents.iter().find(|user| user.status.is_running()) {
             let on_it = &user.leaf.id;
             let said =
                 format!("task {on_it}, which builds on it, is under way: release that first");
             return Err(refuse(task, &said));
         }
         self.expect_nothing_lost(task)?;
-        Ok(vec![Event::Retried {
-            task: id.clone(),
-            restored: Vec::new(),
-        }])
-    }
-
-    fn running_dependents(&self, id: &TaskId) -> Vec<&TaskState> {
-        let dependents = self.dependents(id);
-        self.running()
-            .filter(|task| dependents.contains(&task.leaf.id))
-            .collect()
+        let (task, restored) = (id.clone(), Vec::new());
+        Ok(vec![Event::Retried { task, restored }])
     }
 
     /// Ends the run at once. Cancelling again changes nothing.
@@ -425,56 +401,47 @@ impl State {
 
     /// Fails `id` and skips exactly the tasks that wait for it.
     pub(super) fn give_up(&self, id: &TaskId, reason: &str) -> Vec<Event> {
-        let mut events = vec![Event::Failed {
-            task: id.clone(),
-            reason: reason.into(),
-        }];
-        let is_open = |id: &&TaskId| self.task(id).is_some_and(|task| !task.status.is_final());
-        let waiting = self.blocked_by(id);
-        events.extend(
-            waiting
-                .iter()
-                .filter(is_open)
-                .map(|task| Event::skipped(task, id)),
-        );
+        let (task, reason) = (id.clone(), reason.to_owned());
+        let mut events = vec![Event::Failed { task, reason }];
+        let blocked = self.blocked_by(id).into_iter();
+        let waiting = blocked.filter(|task| !task.status.is_final());
+        events.extend(waiting.map(|task| Event::skipped(&task.leaf.id, id)));
         events
     }
 
-    /// Asks about `topic`, with the next free question id.
+    /// The question about `topic`, with the next free id.
+    pub(super) fn new_question(&self, topic: Topic, reason: &str) -> Question {
+        Question::new(topic, self.questions.len() as u64 + 1, reason)
+    }
+
+    /// Asks about `topic`.
     pub(super) fn ask(&self, topic: Topic, reason: &str) -> Event {
-        let mut question = Question::new(topic, self.questions.len() as u64 + 1, reason);
-        let is_last = |id: &TaskId| {
-            self.task(id)
-                .is_some_and(|task| task.iteration >= self.iterations_of(id))
-        };
+        let mut question = self.new_question(topic, reason);
+        let is_last = |id| self.task(id).is_some_and(|task| self.is_last_attempt(task));
         // Sent back after its last attempt, a task has failed.
         if matches!(&question.topic, Topic::CheckFailed { task, .. } if is_last(task)) {
-            let back = AnswerChoice::SendBack.into_str();
-            for option in question
-                .options
-                .iter_mut()
-                .filter(|option| option.label == back)
-            {
-                option.description = "its attempts are used up, so the task fails".to_owned();
+            let is_back = |o: &&mut AnswerOption| o.label == AnswerChoice::SendBack.into_str();
+            if let Some(back) = question.options.iter_mut().find(is_back) {
+                back.description = "its attempts are used up, so the task fails".to_owned();
             }
         }
         Event::Asked { question }
     }
 
+    /// Answers the open questions `about` something, without the user.
     pub(super) fn close_questions(
         &self,
         about: impl Fn(&Topic) -> bool,
-        answer: &str,
+        answer: impl Into<&'static str>,
     ) -> Vec<Event> {
+        let answer = vec![answer.into().to_owned()];
         let closed = |question: &Question| Event::Answered {
             question: question.id.clone(),
-            options: vec![answer.into()],
+            options: answer.clone(),
             by: Decider::User,
         };
-        self.open_questions()
-            .filter(|q| about(&q.topic))
-            .map(closed)
-            .collect()
+        let open = self.open_questions().filter(|q| about(&q.topic));
+        open.map(closed).collect()
     }
 
     /// Records the user's answer and applies its consequences. `token` must be fresh.
@@ -584,14 +551,19 @@ impl State {
                     };
                 topic.doubted_commands().into_iter().map(dropped).collect()
             }
-            (SendBack, Topic::CheckFailed { task, .. }) => match &self.expect_task(task)?.verdict {
-                Some(last) => self.send_back(task, &last.reasons.join("\n"), &last.summary, token),
-                None => Vec::new(),
-            },
+            (SendBack, Topic::CheckFailed { task, .. }) => {
+                let task = self.expect_task(task)?;
+                let last = task.verdict.as_ref();
+                let send = |last: &TaskVerdict| {
+                    self.send_back(task, &last.reasons.join("\n"), &last.summary, token)
+                };
+                last.map(send).unwrap_or_default()
+            }
             (SendBack, Topic::CommitBlocked(id)) => {
-                let reason = self.expect_task(id)?.reason.as_deref().unwrap_or_default();
+                let task = self.expect_task(id)?;
+                let reason = task.reason.as_deref().unwrap_or_default();
                 let feedback = format!("The commit could not be made: {reason}");
-                self.send_back(id, &feedback, "", token)
+                self.send_back(task, &feedback, "", token)
             }
             (GiveUp, Topic::VerifierSilent(id)) => {
                 let said = self.said_by_verifiers(id);
@@ -617,29 +589,31 @@ impl State {
         Ok(Some(events))
     }
 
-    /// Sends `id` back with this feedback, or fails it if it has used all its iterations. `summary` is the verifier's.
+    /// True if `task` has no attempt left after the one that it is at.
+    pub(super) fn is_last_attempt(&self, task: &TaskState) -> bool {
+        task.iteration >= self.iterations_of(&task.leaf.id)
+    }
+
+    /// Sends `task` back with this feedback, or fails it after its last attempt. `summary` is the verifier's.
     pub(super) fn send_back(
         &self,
-        id: &TaskId,
+        task: &TaskState,
         feedback: &str,
         summary: &str,
         token: String,
     ) -> Vec<Event> {
-        let iteration = self.task(id).map_or(0, |t| t.iteration) + 1;
-        if iteration <= self.iterations_of(id) {
+        let id = &task.leaf.id;
+        if !self.is_last_attempt(task) {
             return vec![Event::SentBack {
                 task: id.clone(),
-                iteration,
+                iteration: task.iteration + 1,
                 token,
                 feedback: feedback.into(),
                 base: None,
             }];
         }
         let mut events = self.give_up(id, feedback);
-        let mut lines: Vec<&str> = feedback
-            .lines()
-            .filter(|line| !line.trim().is_empty())
-            .collect();
+        let mut lines: Vec<&str> = full_lines(feedback).collect();
         if lines.len() > 2 * MAX_LINES {
             lines.splice(MAX_LINES..lines.len() - MAX_LINES, ["…"]);
         }
@@ -669,23 +643,22 @@ impl State {
         if over == self.tasks.len() {
             return "every task is over".into();
         }
-        let mut parts = vec![format!("{over} of {} tasks are over", self.tasks.len())];
         let running = self.running().map(|t| {
             let owner = t.owner().map_or("nobody", AgentName::as_str);
             format!("{} ({}, {owner})", t.leaf.id, t.status.into_str())
         });
-        let running: Vec<String> = running.collect();
-        if !running.is_empty() {
-            parts.push(format!("under way: {}", running.join(", ")));
-        }
         let approved = BTreeSet::new();
         let ready = self.ready(&approved).into_iter().map(|t| &t.leaf.id);
-        let unapproved: Vec<&TaskId> = ready.filter(|id| edited.contains(*id)).collect();
-        if !unapproved.is_empty() {
-            let unapproved = ids_listed(unapproved);
-            parts.push(format!("edited since the approval: {unapproved}"));
-        }
-        parts.join("; ")
+        let unapproved = ids_listed(ready.filter(|id| edited.contains(*id)));
+        let parts = [
+            ("under way", running.collect::<Vec<_>>().join(", ")),
+            ("edited since the approval", unapproved),
+        ];
+        let parts = parts.iter().filter(|(_, told)| !told.is_empty());
+        let parts: String = parts
+            .map(|(what, told)| format!("; {what}: {told}"))
+            .collect();
+        format!("{over} of {} tasks are over{parts}", self.tasks.len())
     }
 
     /// Returns task `id` if it may be rolled back: it is completed, none of its direct or indirect dependents is
@@ -695,17 +668,14 @@ impl State {
         if task.status != Status::Completed {
             return Err(refuse(task, "only a task that is done can be rolled back"));
         }
-        let dependents = self.dependents(id);
-        let users = dependents.iter().filter_map(|id| self.task(id));
-        let on_it =
-            users.filter(|user| user.status == Status::Completed || user.status.is_running());
-        let on_it: Vec<&TaskState> = on_it.collect();
+        let is_built =
+            |user: &&TaskState| user.status == Status::Completed || user.status.is_running();
+        let on_it: Vec<&TaskState> = self.dependents(id).into_iter().filter(is_built).collect();
         if let Some(last) = on_it.last() {
             return Err(refuse_rollback(id, &on_it, last));
         }
         for running in self.running() {
-            let shared = |file: &&String| overlap(std::slice::from_ref(*file), files);
-            if let Some(file) = running.leaf.files.iter().find(shared) {
+            if let Some(file) = running.files().find(|file| overlap(&[file], files)) {
                 let other = &running.leaf.id;
                 let said = format!(
                     "task {id} can't be rolled back: running task {other} may change {file}, too"
@@ -729,11 +699,13 @@ impl State {
         if task.status != Status::Completed || task.commit != commit {
             return Err(refuse(task, "only a task that is done can be rolled back"));
         }
+        let dependents = self.dependents(id).into_iter();
+        let open: Vec<&TaskState> = dependents.filter(|user| !user.status.is_final()).collect();
         let reason = format!("task {id}, which it builds on, was rolled back");
-        let running = self.running_dependents(id).into_iter();
-        let mut events: Vec<Event> = running
-            .map(|user| Event::released(&user.leaf.id, reason.as_str(), user.iteration))
-            .collect();
+        let released = open.iter().filter(|user| user.status.is_running());
+        let released =
+            released.map(|user| Event::released(&user.leaf.id, &*reason, user.iteration));
+        let mut events: Vec<Event> = released.collect();
         events.push(Event::RolledBack {
             task: id.clone(),
             commit,
@@ -741,11 +713,8 @@ impl State {
         });
         // A task done before the import may be completed although a dependency has failed.
         if let Some(because) = self.lost_cause(task) {
-            let is_over = |id: &TaskId| self.task(id).is_some_and(|task| task.status.is_final());
-            let waiting = self.dependents(id);
-            let waiting = waiting.iter().filter(|user| !is_over(user));
-            let lost = std::iter::once(id).chain(waiting);
-            events.extend(lost.map(|task| Event::skipped(task, &because)));
+            let lost = std::iter::once(task).chain(open);
+            events.extend(lost.map(|lost| Event::skipped(&lost.leaf.id, &because)));
         }
         Ok(events)
     }

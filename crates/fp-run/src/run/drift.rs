@@ -79,11 +79,9 @@ impl Drift {
 impl State {
     /// True while a task's commit is on its way: HEAD may have it, and the log doesn't have its hash yet.
     pub(super) fn is_committing(&self) -> bool {
-        let asked = |id: &TaskId| self.open_questions().any(|q| q.topic.blocks_commit_of(id));
-        let mut begun = self
-            .own_running()
-            .filter(|task| task.commit_intent.is_some());
-        begun.any(|task| task.awaits_commit() && !asked(&task.leaf.id))
+        let begun = |task: &&TaskState| task.commit_intent.is_some() && task.awaits_commit();
+        let mut begun = self.own_running().filter(begun);
+        begun.any(|task| !self.asks_about_commit(&task.leaf.id))
     }
 
     /// Finds the pending and skipped tasks that the commits in `moved` affect. A commit of the plan's own tasks doesn't,
@@ -99,11 +97,8 @@ impl State {
         });
         let waiting: Vec<(&TaskId, Vec<Cow<str>>)> = waiting.collect();
         let mut drifted: BTreeMap<TaskId, Drift> = BTreeMap::new();
-        for commit in moved
-            .commits
-            .iter()
-            .filter(|commit| !own.contains(&commit.hash))
-        {
+        let is_outside = |commit: &&SeenCommit| !own.contains(&commit.hash);
+        for commit in moved.commits.iter().filter(is_outside) {
             let parts = |file| folders(file).chain([file]);
             let changed = commit.files.keys();
             let changed =
@@ -131,11 +126,7 @@ impl State {
     pub(super) fn unasked_drift(&self) -> Option<(Vec<TaskId>, String)> {
         let mut due = Vec::new();
         let mut told: BTreeMap<String, Vec<&TaskId>> = BTreeMap::new();
-        for task in self
-            .tasks
-            .iter()
-            .filter(|task| task.status == Status::Pending)
-        {
+        for task in self.tasks_in(Status::Pending) {
             if let Some(drift) = task.drift.as_ref().filter(|drift| !drift.asked) {
                 due.push(task.leaf.id.clone());
                 for change in drift.change_lines() {

@@ -16,7 +16,8 @@ const HEADING: &str = "## CI Checks";
 const MOST: usize = 20;
 const LONGEST: usize = 300;
 
-/// The commands in backticks in the interview's test strategy, then those of the CI in `pages`. A command that each task of `tree` runs isn't repeated.
+/// The commands in backticks in the interview's test strategy, then those of the CI in `pages`. A command that each task
+/// of `tree` runs isn't repeated.
 pub fn end_commands(tree: &Plan, strategy: &str, pages: [&str; 2]) -> Vec<String> {
     let of_ci = pages.into_iter().flat_map(|page| {
         let below = page
@@ -88,10 +89,9 @@ impl State {
 
     /// True if the user wants another task because of a failed check, and there is none yet.
     pub(super) fn wants_task(&self) -> bool {
-        let is_last = |asked: &&Asked| asked.question.topic == Topic::EndChecks;
-        let last = self.questions.iter().rfind(is_last);
-        self.end_checks.iter().flatten().any(Check::fails)
-            && last.is_some_and(|asked| asked.has_answer(AnswerChoice::AddTask))
+        let is_wanted = |asked: &Asked| asked.answer == [AnswerChoice::AddTask.into_str()];
+        let last = self.asked_about(&Topic::EndChecks).next_back();
+        self.end_checks.iter().flatten().any(Check::fails) && last.is_some_and(is_wanted)
     }
 }
 

@@ -84,7 +84,7 @@ pub struct Leaf {
     pub exclusive: Vec<String>,
     /// From 1 to 10.
     pub complexity: u32,
-    /// Its phase in the phased model, from 0.
+    /// Its phase in the phased model of earlier versions, from 0.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub phase: usize,
 }
@@ -132,6 +132,15 @@ pub enum Dispatch {
     Resume,
     /// Start a verifier.
     Verify,
+}
+
+/// An order to start or to wake an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentDispatch {
+    pub dispatch: Dispatch,
+    pub name: AgentName,
+    /// The task it concerns, if any.
+    pub task: Option<TaskId>,
 }
 
 /// The verdict on one criterion.
@@ -204,14 +213,12 @@ pub struct RunFlags {
 
 impl Display for RunFlags {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let number = |number: u32| number.to_string();
         let flags = [
-            ("-j", self.builders.map(|count| count.to_string())),
+            ("-j", self.builders.map(number)),
             ("--agent", self.agent.clone()),
             ("--budget", self.budget.map(|budget| budget.to_string())),
-            (
-                "--max-iterations",
-                self.max_iterations.map(|most| most.to_string()),
-            ),
+            ("--max-iterations", self.max_iterations.map(number)),
         ];
         for (flag, value) in flags {
             if let Some(value) = value {
@@ -364,11 +371,10 @@ pub enum Event {
         /// True if all of them passed, which means that they prove nothing about the work.
         passed: bool,
     },
-    /// Commands are no checks of a task any more.
+    /// Commands stop being checks of a task.
     ChecksDropped {
         task: TaskId,
         commands: BTreeSet<String>,
-        /// Whoever chose to run without them.
         by: Decider,
     },
     /// A task waits until it is changed and approved again.
@@ -376,13 +382,7 @@ pub enum Event {
     /// A task gets built although its checks already passed.
     Waived { task: TaskId, by: Decider },
     /// The lead was told to start or message an agent.
-    Dispatched {
-        dispatch: Dispatch,
-        name: AgentName,
-        /// The task it concerns, if any.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        task: Option<TaskId>,
-    },
+    Dispatched(AgentDispatch),
     /// The lead has seen everything dispatched so far.
     Told,
     /// A process began to play an agent.
@@ -398,7 +398,7 @@ pub enum Event {
         /// Its task, if it ended without a result.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<TaskId>,
-        /// What it said last, if it ended without a result.
+        /// Its last words, if it ended without a result.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         said: Option<String>,
         /// The minutes without a sign of life after which it was ended.
@@ -438,7 +438,7 @@ pub enum Event {
         /// The task's changes, as git reports them.
         files: Vec<Change>,
     },
-    /// What a builder wanted to submit was refused.
+    /// A submission was refused.
     SubmitRefused {
         task: TaskId,
         owner: AgentName,
@@ -555,7 +555,7 @@ pub enum Event {
         /// HEAD of the integration branch then.
         head: String,
     },
-    /// The machine that writes this takes part no more.
+    /// The machine that writes this leaves.
     Left,
     /// The machine that writes this is still at work.
     Renewed,

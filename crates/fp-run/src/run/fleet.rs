@@ -19,7 +19,7 @@ pub struct FleetMachine {
     pub entries: u64,
     /// Time of its last entry by its own clock.
     pub at: Timestamp,
-    /// True if it takes part no more.
+    /// True if it has left.
     pub has_left: bool,
 }
 
@@ -120,9 +120,8 @@ impl State {
     pub fn free_machine(&self, wanted: &MachineId) -> Option<MachineId> {
         let numbered =
             (2..=u32::MAX).map_while(|number| MachineId::new(format!("{wanted}-{number}")).ok());
-        std::iter::once(wanted.clone())
-            .chain(numbered)
-            .find(|name| !self.machines.contains_key(name))
+        let mut names = std::iter::once(wanted.clone()).chain(numbered);
+        names.find(|name| !self.machines.contains_key(name))
     }
 
     /// The tasks that this machine held in `self`, and neither holds nor has completed `after` entries of others.
@@ -130,11 +129,9 @@ impl State {
         let is_kept = |now: &TaskState| {
             after.is_own(now) && (now.status.is_running() || now.status == Status::Completed)
         };
-        self.own_running()
-            .map(|task| &task.leaf.id)
-            .filter(|id| !after.task(id).is_some_and(is_kept))
-            .cloned()
-            .collect()
+        let is_lost = |id: &&TaskId| !after.task(id).is_some_and(is_kept);
+        let held = self.own_running().map(|task| &task.leaf.id);
+        held.filter(is_lost).cloned().collect()
     }
 
     /// The origin of the next entry of this machine, in a shared plan.
@@ -195,24 +192,25 @@ impl State {
 
     /// The open questions that `entry` answers, in a shared plan.
     pub(super) fn answered_by(&self, entry: &Entry) -> Vec<Asked> {
-        let answers = |event: &Event, asked: &Asked| matches!(event, Event::Answered { question, .. } if *question == asked.question.id);
-        let is_answered = |asked: &&Asked| entry.events.iter().any(|event| answers(event, asked));
-        let open = self
-            .questions
-            .iter()
-            .filter(|asked| self.is_shared() && asked.is_open());
+        let answered = entry.events.iter().filter_map(|event| match event {
+            Event::Answered { question, .. } => Some(question),
+            _ => None,
+        });
+        let answered: Vec<&String> = answered.filter(|_| self.is_shared()).collect();
+        let is_answered = |asked: &&Asked| answered.contains(&&asked.question.id);
+        let open = self.questions.iter().filter(|asked| asked.is_open());
         open.filter(is_answered).cloned().collect()
     }
 
-    /// False if `event`, of the machine `by`, is about a task that this machine doesn't have. The user may answer a question
-    /// on any machine, though: what it offers counts if the task's machine asked it, or nobody has the task.
+    /// False if `event` is about a task that its machine doesn't hold. The user may answer a question on any machine, though:
+    /// the events that it offers count if the task's machine asked it, or if nobody has the task.
     pub(super) fn counts(&self, event: &Event, entry: &Entry, answered: &[Asked]) -> bool {
         if !self.is_shared() {
             return true;
         }
         let task = event.task().and_then(|id| self.task(id));
         let is_held = task.is_some_and(|task| task.status.is_running());
-        // Checks before the work are those of whoever does it, or end in a question.
+        // Checks before the work count with their machine's claim, or if they ended in a question.
         if let Event::CheckedBefore { passed, .. } = event {
             let claims = |other: &Event| {
                 matches!(other, Event::Claimed { .. }) && other.task() == event.task()
@@ -234,7 +232,7 @@ impl State {
         if event.is_of_own_machine() {
             return;
         }
-        // What runs at the end runs on each machine that says that nothing is left.
+        // Each machine runs the end's commands itself before it finishes.
         let has_end_commands = |approval: &Approval| !approval.end_commands.is_empty();
         if *event == Event::Finished && self.approval.as_ref().is_some_and(has_end_commands) {
             return;
@@ -269,14 +267,14 @@ impl State {
     }
 }
 
-/// The entries of this machine that wait, after those of others made `lost` somebody else's: what needed a hold on them
-/// is gone, and so are the nudges, since the lead now has something new to hear of. An entry that has nothing left is gone.
+/// The entries of this machine that still wait after it has `lost` tasks to others. Events that need a hold on these tasks
+/// go, and so do nudges, since the lead now has news to hear.
 pub fn still_waiting(waiting: Vec<Entry>, lost: &BTreeSet<TaskId>) -> Vec<Entry> {
     let counts = |event: &Event| match event {
         Event::LeadNudged => lost.is_empty(),
-        _ => event
+        _ => !event
             .needs_hold_of()
-            .is_none_or(|task| !lost.contains(task)),
+            .is_some_and(|task| lost.contains(task)),
     };
     let left = waiting.into_iter().map(|entry| Entry {
         events: entry.events.into_iter().filter(&counts).collect(),

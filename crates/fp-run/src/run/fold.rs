@@ -5,12 +5,12 @@ use std::collections::{BTreeSet, HashMap};
 
 use jiff::Timestamp;
 
-use super::event::{Approve, Base, Decider, Dispatch, Entry, Event, Leaf, RunTerms};
+use super::event::{AgentDispatch, Approve, Base, Decider, Dispatch, Entry, Event, Leaf, RunTerms};
 use super::inquiry::allowed_path;
 use super::question::{ClosedUnanswered, Topic};
 use super::state::{
     Activity, Approval, Asked, ChecksBefore, Claim, MeasuredWork, Role, Run, RunAgent, RunStatus,
-    State, Status, TaskState, Untold,
+    State, Status, TaskState,
 };
 use crate::verification::{Check, tests_ran};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
@@ -75,8 +75,11 @@ impl State {
         }
     }
 
-    /// Folds what `event` says of the run and its agents, and then what it says of its task.
+    /// Folds what `event` says of its task, and then what it says of the run and its agents.
     pub(super) fn fold(&mut self, event: &Event, at: Timestamp) {
+        if let Some(task) = event.task().and_then(|id| self.task_mut(id)) {
+            task.fold(event, at);
+        }
         self.lead_nudges = match event {
             Event::LeadNudged => self.lead_nudges + 1,
             Event::Told
@@ -132,15 +135,9 @@ impl State {
                 self.untried.clear();
             }
             Event::CheckedBefore { checks, .. } => self.count_tests(checks),
-            Event::Dispatched {
-                dispatch,
-                name,
-                task,
-            } => {
-                self.fold_dispatch(*dispatch, name, task.as_ref(), at);
-            }
+            Event::Dispatched(due) => self.fold_dispatch(due, at),
             Event::Told => {
-                for told in std::mem::take(&mut self.untold) {
+                for told in self.untold.drain(..) {
                     match told.dispatch {
                         Dispatch::Resume => self.unwoken.push(told),
                         Dispatch::Spawn | Dispatch::Verify => self.unstarted.push(told),
@@ -156,7 +153,10 @@ impl State {
             Event::AgentEnded {
                 name, said, silent, ..
             } => {
-                self.fold_agent_end(name, said.as_ref(), silent.is_some(), at);
+                self.fold_agent_end(name, u32::from(silent.is_some()), at);
+                if let (Some(agent), Some(said)) = (self.agents.get_mut(name), said) {
+                    agent.said = Some(said.clone());
+                }
             }
             Event::AgentKnown { name, id } => {
                 self.heard_of(name);
@@ -166,34 +166,30 @@ impl State {
                 task, owner, base, ..
             } => {
                 self.end_checks = None;
-                let agent = self.agent_entry(owner, Role::Builder, at);
+                self.heard_of(owner);
+                let agent = self.turn_agent(owner, Activity::Working, at);
                 (agent.fruitless, agent.said) = (0, None);
-                self.at_work(owner, at);
+                self.leave_checkout(task, &base.tree);
                 if base.worktree.is_some() {
                     self.worktrees.insert(owner.clone(), task.clone());
-                } else {
-                    self.leave_checkout(&base.tree);
                 }
             }
-            Event::Resumed { owner, .. } | Event::Nudged { owner, .. } => self.at_work(owner, at),
+            Event::Resumed { owner, .. } | Event::Nudged { owner, .. } => {
+                self.heard_of(owner);
+                self.turn_agent(owner, Activity::Working, at);
+            }
             Event::Submitted {
                 task, owner, tree, ..
             } => {
                 self.heard_of(owner);
-                let agent = self.agent_entry(owner, Role::Builder, at);
-                agent.turn_to(Activity::Idle, at);
-                agent.said = None;
+                self.turn_agent(owner, Activity::Idle, at).said = None;
                 self.close_unanswered(task, ClosedUnanswered::Withdrawn);
-                if self.is_in_checkout(task) {
-                    self.leave_checkout(tree);
-                }
+                self.leave_checkout(task, tree);
             }
             Event::Verified { task, work, .. } => {
-                if self.is_in_checkout(task) {
-                    self.leave_checkout(&work.tree);
-                }
+                self.leave_checkout(task, &work.tree);
                 self.count_tests(&work.checks);
-                // Whoever measures a submission is its verifier, as far as the log can tell.
+                // The log can't name the verifier, but a measured submission shows that one has started.
                 self.forget_dispatches(|told| told.task.as_ref() == Some(task));
             }
             Event::Judged { task, .. } => self.end_verifiers(task, at),
@@ -264,9 +260,6 @@ impl State {
             | Event::CommitStarted { .. }
             | Event::CommitBlocked { .. }
             | Event::Completed { .. } => {}
-        }
-        if let Some(task) = event.task().and_then(|id| self.task_mut(id)) {
-            task.fold(event, at);
         }
     }
 
@@ -339,14 +332,12 @@ impl State {
         }
     }
 
-    fn is_in_checkout(&self, task: &TaskId) -> bool {
-        self.task(task)
-            .is_some_and(|task| task.worktree().is_none())
-    }
-
-    /// Remembers `tree` as the checkout's last state, in a run that recorded its first.
-    fn leave_checkout(&mut self, tree: &str) {
-        if let Some(left) = &mut self.checkout_left {
+    /// Remembers `tree`, in which `task` left the checkout if it is done there, in a run that recorded its first.
+    fn leave_checkout(&mut self, task: &TaskId, tree: &str) {
+        let is_there = self
+            .task(task)
+            .is_some_and(|task| task.worktree().is_none());
+        if let Some(left) = self.checkout_left.as_mut().filter(|_| is_there) {
             tree.clone_into(left);
         }
     }
@@ -361,14 +352,12 @@ impl State {
             let known = before.remove(id);
             let is_same = known
                 .as_ref()
-                .is_some_and(|known| known.leaf.hash == leaf.hash);
+                .is_some_and(|task| task.leaf.hash == leaf.hash);
             if !is_same && self.run.is_some() {
                 self.untried.insert(id.clone());
             }
-            let done = self
-                .imported
-                .get(id)
-                .filter(|done| done.title == leaf.title);
+            let done = self.imported.get(id);
+            let done = done.filter(|done| done.title == leaf.title);
             self.tasks.push(match (known, done) {
                 (Some(known), _) if is_same => TaskState {
                     leaf,
@@ -398,69 +387,43 @@ impl State {
     /// Has every builder that holds a task go on with its conversation.
     fn wake_holders(&mut self, at: Timestamp) {
         let mut owners = Vec::new();
-        for task in self
-            .tasks
-            .iter_mut()
-            .filter(|task| task.machine == self.machine)
-        {
-            if let (Status::Implementing, Some(claim)) = (task.status, &task.claim) {
+        for task in &mut self.tasks {
+            let is_held = task.status == Status::Implementing && task.machine == self.machine;
+            if let Some(claim) = task.claim.as_ref().filter(|_| is_held) {
                 task.resume_due = true;
                 owners.push(claim.owner.clone());
             }
         }
         for owner in owners {
-            let agent = self.agent_entry(&owner, Role::Builder, at);
-            agent.turn_to(Activity::Idle, at);
+            self.turn_agent(&owner, Activity::Idle, at);
         }
     }
 
-    fn agent_entry(&mut self, name: &AgentName, role: Role, at: Timestamp) -> &mut RunAgent {
-        self.agents.entry(name.clone()).or_insert(RunAgent {
-            role,
-            activity: Activity::Working,
-            since: at,
-            task: None,
-            fruitless: 0,
-            said: None,
-        })
+    /// Notes what `name` does now, a builder unless it is known as something else.
+    fn turn_agent(&mut self, name: &AgentName, activity: Activity, at: Timestamp) -> &mut RunAgent {
+        let agent = self.agents.entry(name.clone()).or_default();
+        (agent.activity, agent.since) = (activity, at);
+        agent
     }
 
-    fn fold_dispatch(
-        &mut self,
-        dispatch: Dispatch,
-        name: &AgentName,
-        task: Option<&TaskId>,
-        at: Timestamp,
-    ) {
-        self.untold.push(Untold {
-            dispatch,
-            name: name.clone(),
-            task: task.cloned(),
-        });
-        let role = match dispatch {
-            Dispatch::Verify => Role::Verifier,
-            Dispatch::Spawn | Dispatch::Resume => Role::Builder,
-        };
-        let agent = self.agent_entry(name, role, at);
-        agent.turn_to(Activity::Dispatched, at);
-        agent.task = task.filter(|_| role == Role::Verifier).cloned();
-        if let Some(task) = task.and_then(|id| self.task_mut(id)) {
-            match role {
-                Role::Verifier => task.verifiers += 1,
-                Role::Builder => task.resume_due = false,
+    fn fold_dispatch(&mut self, due: &AgentDispatch, at: Timestamp) {
+        self.untold.push(due.clone());
+        let is_verifier = due.dispatch == Dispatch::Verify;
+        let agent = self.turn_agent(&due.name, Activity::Dispatched, at);
+        agent.task = due.task.clone().filter(|_| is_verifier);
+        if is_verifier {
+            agent.role = Role::Verifier;
+        }
+        if let Some(task) = due.task.as_ref().and_then(|id| self.task_mut(id)) {
+            match is_verifier {
+                true => task.verifiers += 1,
+                false => task.resume_due = false,
             }
         }
     }
 
-    fn fold_agent_end(
-        &mut self,
-        name: &AgentName,
-        said: Option<&String>,
-        is_silent: bool,
-        at: Timestamp,
-    ) {
+    fn fold_agent_end(&mut self, name: &AgentName, silences: u32, at: Timestamp) {
         self.heard_of(name);
-        let silences = u32::from(is_silent);
         let held = self.held_by(name).map(|task| task.leaf.id.clone());
         if let Some(id) = &held {
             self.change(id, |t| t.silences += silences);
@@ -470,11 +433,10 @@ impl State {
         };
         let is_fruitless = held.is_none() && agent.activity == Activity::Dispatched;
         if is_fruitless && agent.role == Role::Builder {
-            // Of two silences that cost their time, the second is the last.
+            // A silence costs its whole time, so the second one is the last.
             agent.fruitless += 1 + silences;
         }
-        agent.turn_to(Activity::Idle, at);
-        agent.said = said.cloned().or_else(|| agent.said.take());
+        (agent.activity, agent.since) = (Activity::Idle, at);
     }
 
     /// The lead has started `name`, or no longer needs to.
@@ -482,24 +444,18 @@ impl State {
         self.forget_dispatches(|told| told.name == *name);
     }
 
-    /// Nothing that the lead was told to do is due any more, as far as it `is_gone`.
-    fn forget_dispatches(&mut self, is_gone: impl Fn(&Untold) -> bool) {
+    /// Drops the dispatches that are `is_gone`.
+    fn forget_dispatches(&mut self, is_gone: impl Fn(&AgentDispatch) -> bool) {
         for told in [&mut self.untold, &mut self.unstarted, &mut self.unwoken] {
             told.retain(|told| !is_gone(told));
         }
-    }
-
-    fn at_work(&mut self, name: &AgentName, at: Timestamp) {
-        self.heard_of(name);
-        let agent = self.agent_entry(name, Role::Builder, at);
-        agent.turn_to(Activity::Working, at);
     }
 
     fn end_verifiers(&mut self, task: &TaskId, at: Timestamp) {
         self.forget_dispatches(|told| told.task.as_ref() == Some(task));
         for agent in self.agents.values_mut() {
             if agent.task.as_ref() == Some(task) {
-                agent.turn_to(Activity::Idle, at);
+                (agent.activity, agent.since) = (Activity::Idle, at);
             }
         }
     }
@@ -526,12 +482,6 @@ impl State {
         if self.has_status(RunStatus::Finished) {
             self.set_run_status(RunStatus::Running);
         }
-    }
-}
-
-impl RunAgent {
-    fn turn_to(&mut self, activity: Activity, at: Timestamp) {
-        (self.activity, self.since) = (activity, at);
     }
 }
 

@@ -35,17 +35,16 @@ pub enum Extension {
 impl State {
     /// True if the builder of `task` waits for the user.
     pub fn awaits_answer(&self, task: &TaskId) -> bool {
-        self.open_questions()
-            .any(|question| question.topic.is_inquiry() && question.topic.task() == Some(task))
+        let mut inquiries = self.open_topics().filter(|topic| topic.is_inquiry());
+        inquiries.any(|topic| topic.task() == Some(task))
     }
 
     /// The files that the builder of `task` requested and hasn't been granted yet.
     pub(super) fn wanted_by(&self, task: &TaskId) -> impl Iterator<Item = &str> {
-        self.open_questions()
-            .filter_map(move |question| match &question.topic {
-                Topic::Scope { task: of, path } if of == task => Some(path.as_str()),
-                _ => None,
-            })
+        self.open_topics().filter_map(move |topic| match topic {
+            Topic::Scope { task: of, path } if of == task => Some(path.as_str()),
+            _ => None,
+        })
     }
 
     /// Fails unless `owner` holds the task and may ask about it.
@@ -84,10 +83,8 @@ impl State {
         options: Vec<AnswerOption>,
     ) -> RunDecision {
         self.expect_may_ask(id, owner)?;
-        let options: Vec<AnswerOption> = options
-            .iter()
-            .map(|option| option.each(cut_short))
-            .collect();
+        let options = options.iter().map(|option| option.each(cut_short));
+        let options: Vec<AnswerOption> = options.collect();
         let labels = options.iter().map(|option| option.label.to_lowercase());
         let labels: BTreeSet<String> = labels.filter(|label| !label.is_empty()).collect();
         if labels.len() != options.len() || !OPTIONS.contains(&options.len()) {
@@ -100,10 +97,9 @@ impl State {
                 "--option 'LABEL|what it means', two to four times",
             ));
         }
-        let topic = Topic::Clarify(id.clone());
         let question = Question {
             options,
-            ..Question::new(topic, self.questions.len() as u64 + 1, &cut_short(text))
+            ..self.new_question(Topic::Clarify(id.clone()), &cut_short(text))
         };
         Ok(vec![
             Event::Asked { question },
@@ -126,29 +122,18 @@ impl State {
         if task.held().any(|file| covers(file, &path)) {
             return Ok(Extension::Listed);
         }
-        let may_change = |other: &&TaskState| {
-            let held: Vec<&str> = other.held().collect();
-            other.leaf.id != *id && overlap(&held, &[&path])
-        };
-        let wants = |other: &&TaskState| {
-            let wanted: Vec<&str> = self.wanted_by(&other.leaf.id).collect();
-            other.leaf.id != *id && overlap(&wanted, &[&path])
-        };
-        if let Some(other) = self
-            .running()
-            .find(|other| may_change(other) || wants(other))
-        {
+        let is_it = |file: &str| overlap(&[file], &[&path]);
+        let lists = |other: &TaskState| other.leaf.id != *id && other.held().any(is_it);
+        let wants = |other: &TaskId| other != id && self.wanted_by(other).any(is_it);
+        let mut running = self.running();
+        if let Some(other) = running.find(|other| lists(other) || wants(&other.leaf.id)) {
             let other = &other.leaf.id;
             let said = format!(
                 "running task {other} may change {path}: wait until it is over, or do without"
             );
             return Err(decline(said, DO_WITHOUT));
         }
-        let elsewhere = self
-            .tasks
-            .iter()
-            .find(may_change)
-            .map(|other| &other.leaf.id);
+        let elsewhere = self.tasks.iter().find(|other| lists(other));
         let reason = cut_short(reason);
         let why = match (policy, elsewhere) {
             (ExtensionPolicy::Deny, _) => {
@@ -162,18 +147,15 @@ impl State {
             }
             (ExtensionPolicy::Ask, None) => reason,
             (ExtensionPolicy::Allow | ExtensionPolicy::Ask, Some(other)) => {
-                format!("{reason} (task {other} lists it)")
+                format!("{reason} (task {} lists it)", other.leaf.id)
             }
         };
         let task = id.clone();
         let topic = Topic::Scope { task, path };
-        if let Some(asked) = self
-            .open_questions()
-            .find(|question| question.topic == topic)
-        {
-            return Ok(Extension::Asked(asked.id.clone(), Vec::new()));
+        if let Some(asked) = self.asked_about(&topic).find(|asked| asked.is_open()) {
+            return Ok(Extension::Asked(asked.question.id.clone(), Vec::new()));
         }
-        let question = Question::new(topic, self.questions.len() as u64 + 1, &why);
+        let question = self.new_question(topic, &why);
         let asked = question.id.clone();
         let events = vec![Event::Asked { question }, Event::agent_ended(name)];
         Ok(Extension::Asked(asked, events))
@@ -184,17 +166,14 @@ impl State {
         if self.expect_task(id)?.status != Status::Implementing {
             return Ok(Vec::new());
         }
-        let (task, path) = (id.clone(), path.to_owned());
         let topic = Topic::Scope {
-            task,
-            path: path.clone(),
+            task: id.clone(),
+            path: path.to_owned(),
         };
-        let asked = self
-            .questions
-            .iter()
-            .rfind(|asked| asked.question.topic == topic);
+        let asked = self.asked_about(&topic).next_back();
         let reason = asked.map(|asked| asked.question.reason.clone());
-        Ok(vec![granted_file(id, path, reason.unwrap_or_default(), by)])
+        let reason = reason.unwrap_or_default();
+        Ok(vec![granted_file(id, path.to_owned(), reason, by)])
     }
 }
 

@@ -9,12 +9,12 @@ use serde::{Serialize, Serializer};
 
 use super::crew::player_of;
 use super::drift::Moved;
-use super::event::{Decider, Dispatch, Event};
+use super::event::{AgentDispatch, Decider, Dispatch, Event};
 use super::message;
 use super::question::{AnswerChoice, AnswerOption, ClosedUnanswered, Question, Topic};
 use super::ready::Obstacle;
 use super::refusal::Refusal;
-use super::state::{Activity, Asked, Role, State, Status, TaskState, Untold};
+use super::state::{Activity, Asked, Role, State, Status, TaskState};
 use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 use fp_plan::plan::path::overlap;
 use fp_plan::settings::{AgentPlayer, Agents, Budget, Settings, SpendingLimit};
@@ -109,7 +109,7 @@ pub enum LeadAction {
     },
     /// Show the report; the run is over.
     Finish {
-        /// Filled in by whoever renders it.
+        /// Filled in when it is shown.
         report: String,
     },
 }
@@ -121,7 +121,7 @@ fn model_of<S: Serializer>(player: &AgentPlayer, serializer: S) -> Result<S::Ok,
 }
 
 impl LeadAction {
-    /// The end of a run, whose report is filled in by whoever shows it.
+    /// The end of a run, still without its report.
     fn finish() -> Self {
         let report = String::new();
         Self::Finish { report }
@@ -236,8 +236,7 @@ impl State {
     /// True if nothing goes on in the run before the user has answered, or has changed the plan.
     pub fn waits_for_user(&self) -> bool {
         let goes_on = |task: &TaskState| {
-            let is_blocked = |q: &Question| q.topic.blocks_commit_of(&task.leaf.id);
-            !self.is_own(task) || task.awaits_commit() && !self.open_questions().any(is_blocked)
+            !self.is_own(task) || task.awaits_commit() && !self.asks_about_commit(&task.leaf.id)
         };
         if !self.is_running()
             || self.active_agents().next().is_some()
@@ -247,8 +246,8 @@ impl State {
         }
         let (now, settings) = (self.last_at.unwrap_or_default(), Settings::default());
         let mut around = RunSurroundings::new(self, &settings, now, !self.has_processes());
-        for question in self.open_questions() {
-            if let Topic::Budget { limit, task, .. } = &question.topic {
+        for topic in self.open_topics() {
+            if let Topic::Budget { limit, task, .. } = topic {
                 let budget = match task {
                     Some(_) => &mut around.budget.task,
                     None => &mut around.budget.run,
@@ -322,7 +321,7 @@ impl<'a> Draft<'a> {
 
     /// Asks about `topic`, unless the user is asked about it already.
     fn ask_once(&mut self, topic: Topic, reason: &str) {
-        if !self.state.open_questions().any(|q| q.topic == topic) {
+        if !self.state.open_topics().any(|open| *open == topic) {
             self.record(self.state.ask(topic, reason));
         }
     }
@@ -351,21 +350,18 @@ impl<'a> Draft<'a> {
 
     /// Repeats to the lead what a killed `next` may not have told it, and what it was told and may have lost.
     fn repeat_dispatches(&mut self) {
-        let state = &self.state;
-        let told = state
-            .unstarted
+        let State {
+            untold,
+            unstarted,
+            unwoken,
+            ..
+        } = &self.state;
+        let due = [(untold, false), (unstarted, true), (unwoken, true)];
+        let due = due
             .iter()
-            .chain(&state.unwoken)
-            .map(|told| (told, true));
-        let due = state
-            .untold
-            .iter()
-            .map(|untold| (untold, false))
-            .chain(told);
-        let actions = due
-            .filter_map(|(due, again)| self.action_for(due, again))
-            .collect();
-        self.turn.actions = actions;
+            .flat_map(|(due, again)| due.iter().map(move |due| (due, *again)));
+        let actions = due.filter_map(|(due, again)| self.action_for(due, again));
+        self.turn.actions = actions.collect();
     }
 
     /// Records changes beneath pending tasks, and asks once about all of them. While the plan itself commits, a later
@@ -387,7 +383,7 @@ impl<'a> Draft<'a> {
         if self.around.attended {
             return;
         }
-        // Of those that other machines ask, their own users are asked, unless nothing is heard of them.
+        // Other machines ask their own users, unless nothing is heard of them.
         let is_silent = |machine: &MachineId| self.around.silent.contains(machine);
         let is_due = |asked: &&Asked| {
             asked.is_open() && (self.is_own(asked) || asked.machine.as_ref().is_some_and(is_silent))
@@ -417,8 +413,7 @@ impl<'a> Draft<'a> {
         limit.filter(|limit| self.state.is_spent(*limit, task))
     }
 
-    /// Asks whether more may be spent, if anything would be started. Where a rule answers, what is under way comes to its
-    /// end first.
+    /// Asks whether more may be spent, if anything would be started. A rule answers only once nothing is under way.
     fn ask_to_spend(&mut self) {
         let mut would = Draft::new(&self.state, self.around);
         would.start_verifiers();
@@ -434,8 +429,9 @@ impl<'a> Draft<'a> {
         let Some(limit) = self.spent_budget(task) else {
             return true;
         };
-        let is_asked = |q: &Question| matches!(&q.topic, Topic::Budget { task: of, .. } if of.as_ref() == task);
-        if !self.state.open_questions().any(is_asked) {
+        let is_asked =
+            |topic: &Topic| matches!(topic, Topic::Budget { task: of, .. } if of.as_ref() == task);
+        if !self.state.open_topics().any(is_asked) {
             let topic = Topic::Budget {
                 limit,
                 spent: Some(self.state.spent_of(limit, task)),
@@ -494,13 +490,9 @@ impl<'a> Draft<'a> {
 
     /// The number of times that the user wanted another try at `topic`.
     fn retries_of(&self, topic: &Topic) -> u32 {
-        let asked = self
-            .state
-            .questions
-            .iter()
-            .filter(|asked| asked.question.topic == *topic);
-        let retried = asked.filter(|asked| asked.has_answer(AnswerChoice::Retry));
-        u32::try_from(retried.count()).unwrap_or(u32::MAX)
+        let tries = self.state.answered_with(AnswerChoice::Retry);
+        let tries = tries.filter(|asked| asked.question.topic == *topic);
+        u32::try_from(tries.count()).unwrap_or(u32::MAX)
     }
 
     fn wake_owners(&mut self) {
@@ -553,18 +545,20 @@ impl<'a> Draft<'a> {
         });
         for (task, machine) in lost.collect::<Vec<_>>() {
             let about = |topic: &Topic| topic.task() == Some(&task.leaf.id);
-            let withdrawn = ClosedUnanswered::Withdrawn.into_str();
-            self.record_all(self.state.close_questions(about, withdrawn));
+            let closed = self
+                .state
+                .close_questions(about, ClosedUnanswered::Withdrawn);
+            self.record_all(closed);
             self.take_back(&task, &format!("nothing is heard of {machine} any more"));
         }
     }
 
     /// Takes a claim back. The attempt counts, or this would never end.
     fn take_back(&mut self, task: &TaskState, reason: &str) {
-        let (id, iteration) = (&task.leaf.id, task.iteration + 1);
-        match iteration <= self.state.iterations_of(id) {
-            true => self.record(Event::released(id, reason, iteration)),
-            false => self.fail_task(id, reason),
+        let id = &task.leaf.id;
+        match self.state.is_last_attempt(task) {
+            true => self.fail_task(id, reason),
+            false => self.record(Event::released(id, reason, task.iteration + 1)),
         }
     }
 
@@ -575,20 +569,16 @@ impl<'a> Draft<'a> {
 
     /// Records that the lead has to start or wake `name`, and tells it so.
     fn dispatch_agent(&mut self, dispatch: Dispatch, name: AgentName, task: Option<TaskId>) {
-        let due = Untold {
-            dispatch,
-            name: name.clone(),
-            task: task.clone(),
-        };
-        self.turn.actions.extend(self.action_for(&due, false));
-        self.record(Event::Dispatched {
+        let due = AgentDispatch {
             dispatch,
             name,
             task,
-        });
+        };
+        self.turn.actions.extend(self.action_for(&due, false));
+        self.record(Event::Dispatched(due));
     }
 
-    fn action_for(&self, due: &Untold, again: bool) -> Option<LeadAction> {
+    fn action_for(&self, due: &AgentDispatch, again: bool) -> Option<LeadAction> {
         let (plan, name) = (&self.state.plan_id, due.name.clone());
         let task = due.task.as_ref().and_then(|id| self.state.task(id));
         Some(match due.dispatch {
@@ -658,19 +648,17 @@ impl<'a> Draft<'a> {
         let builders = self.state.run.as_ref().map_or(1, |run| run.terms.builders);
         let busy = self.state.own_running().count() + on_their_way;
         let free = (builders as usize).saturating_sub(busy);
-        let mut wanted = self
-            .startable(free + on_their_way)
-            .saturating_sub(on_their_way)
-            .min(free);
+        let startable = self.startable(free + on_their_way);
+        let mut wanted = startable.saturating_sub(on_their_way).min(free);
         let limit = FRUITLESS * (1 + self.retries_of(&Topic::BuildersSilent));
         let (mut is_exhausted, mut has_started) = (false, on_their_way > 0);
-        for name in (1..=builders)
-            .filter_map(|number| self.state.builder(number))
-            .collect::<Vec<_>>()
-        {
+        for number in 1..=builders {
             if wanted == 0 {
                 return;
             }
+            let Some(name) = self.state.builder(number) else {
+                continue;
+            };
             let agent = self.state.agents.get(&name);
             let is_busy = agent.is_some_and(|agent| agent.activity != Activity::Idle);
             if is_busy || self.state.held_by(&name).is_some() {

@@ -104,19 +104,15 @@ pub fn relevant_notes<'a>(state: &'a State, task: &TaskId) -> Vec<&'a Note> {
 
 /// Renders the whole of `notepad.md`.
 pub fn render(state: &State) -> String {
-    let started = state
-        .created_at
-        .map(|at| at.to_string())
-        .unwrap_or_default();
-    let lines = state
-        .notes
-        .iter()
-        .map(|note| format!("- {}\n", note.line()));
-    format!(
-        "# Implementation Notepad\n\nPlan: {}\nStarted: {started}\n\n## Entries (most recent last)\n\n{}",
-        state.plan_id,
-        lines.collect::<String>()
-    )
+    let started = state.created_at.map(|at| at.to_string());
+    let (plan, started) = (&state.plan_id, started.unwrap_or_default());
+    let mut text = format!(
+        "# Implementation Notepad\n\nPlan: {plan}\nStarted: {started}\n\n## Entries (most recent last)\n\n"
+    );
+    for note in &state.notes {
+        text += &format!("- {}\n", note.line());
+    }
+    text
 }
 
 #[cfg(test)]

@@ -168,12 +168,15 @@ pub(super) struct PayloadPart {
 
 impl PayloadPart {
     /// Lines that are never cut.
-    pub(super) fn fixed(bullet: &'static str, lines: impl IntoIterator<Item = String>) -> Self {
-        let line = |text: String| Line {
-            text: prompt_text(&text),
+    pub(super) fn fixed(
+        bullet: &'static str,
+        lines: impl IntoIterator<Item = impl AsRef<str>>,
+    ) -> Self {
+        let lines = lines.into_iter().map(|text| Line {
+            text: prompt_text(text.as_ref()),
             is_short: false,
-        };
-        let lines: Vec<Line> = lines.into_iter().map(line).collect();
+        });
+        let lines: Vec<Line> = lines.collect();
         Self {
             bullet,
             gap: lines.len(),
@@ -186,7 +189,7 @@ impl PayloadPart {
     /// Lines that may be cut if the payload is too long.
     pub(super) fn new(
         bullet: &'static str,
-        lines: impl IntoIterator<Item = String>,
+        lines: impl IntoIterator<Item = impl AsRef<str>>,
         rank: Rank,
         what: &'static str,
         whole: &str,

@@ -121,11 +121,6 @@ impl Topic {
         matches!(self, Self::Drift(tasks) if tasks.contains(id)) || self.task() == Some(id)
     }
 
-    /// True if the commit of `id` waits for the answer.
-    pub fn blocks_commit_of(&self, id: &TaskId) -> bool {
-        matches!(self, Self::CommitBlocked(task) | Self::IndexLocked(task) if task == id)
-    }
-
     /// The commands in doubt, by task.
     pub(super) fn doubted_commands(&self) -> Vec<(&TaskId, &BTreeSet<String>)> {
         match self {
@@ -139,22 +134,20 @@ impl Topic {
 
     /// True if an answer can have `event` for its consequence, among the events about a task that somebody holds.
     pub(super) fn offers(&self, event: &Event) -> bool {
+        let is_it = self.task().is_some() && self.task() == event.task();
         match event {
-            Event::ScopeExtended { task, granted } => {
-                matches!(self, Self::Scope { task: of, path } if (of, path) == (task, &granted.path))
+            Event::ScopeExtended { granted, .. } => {
+                is_it && matches!(self, Self::Scope { path, .. } if *path == granted.path)
             }
             Event::ChecksDropped { task, commands, .. } => {
                 self.doubted_commands().contains(&(task, commands))
             }
-            Event::Waived { task, .. } => *self == Self::PassesBefore(task.clone()),
-            Event::Completed { task, commit, .. } => {
-                let taken =
-                    matches!(self, Self::PassesBefore(id) | Self::CommitBlocked(id) if id == task);
-                taken && commit.is_none()
+            Event::Waived { .. } => is_it && matches!(self, Self::PassesBefore(_)),
+            Event::Completed { commit: None, .. } => {
+                is_it && matches!(self, Self::PassesBefore(_) | Self::CommitBlocked(_))
             }
-            Event::SentBack { task, base, .. } => {
-                let sent = matches!(self, Self::CommitBlocked(id) | Self::CheckFailed { task: id, .. } if id == task);
-                sent && base.is_none()
+            Event::SentBack { base: None, .. } => {
+                is_it && matches!(self, Self::CommitBlocked(_) | Self::CheckFailed { .. })
             }
             _ => false,
         }
@@ -215,7 +208,7 @@ pub enum AnswerChoice {
     /// Change the task, which then goes on with its work.
     #[strum(to_string = "Change the task")]
     Change,
-    /// Don't run these commands as checks of the task any more.
+    /// Stop running these commands as checks of the task.
     #[strum(to_string = "Run without this check")]
     Drop,
     /// Build it anyway.
@@ -248,58 +241,51 @@ pub(super) enum ClosedUnanswered {
 impl AnswerChoice {
     /// The words about it in a question about `topic`.
     fn meaning(self, topic: &Topic) -> &'static str {
+        use AnswerChoice::*;
         match (self, topic) {
-            (Self::Continue, Topic::Budget { .. }) => "spend as much again",
-            (Self::Continue, _) => "go on with the tasks that don't depend on it",
-            (Self::Retry, Topic::TaskFailed(_)) => "give it all its attempts again",
-            (Self::Retry, Topic::VerifierSilent(_)) => "start another verifier",
-            (Self::Retry, Topic::BuildersSilent) => "start builders again",
-            (Self::Retry, Topic::CommitBlocked(_)) => {
-                "make the commit again, after you have mended it"
-            }
-            (Self::Retry, Topic::CheckoutChanged { .. }) => {
+            (Continue, Topic::Budget { .. }) => "spend as much again",
+            (Continue, _) => "go on with the tasks that don't depend on it",
+            (Retry, Topic::TaskFailed(_)) => "give it all its attempts again",
+            (Retry, Topic::VerifierSilent(_)) => "start another verifier",
+            (Retry, Topic::BuildersSilent) => "start builders again",
+            (Retry, Topic::CommitBlocked(_)) => "make the commit again, after you have mended it",
+            (Retry, Topic::CheckoutChanged { .. }) => {
                 "look again, after you have committed them or put them back"
             }
-            (Self::Retry, _) => "try again, once the lock is gone",
-            (Self::Stop, Topic::CommitRewritten(_)) => {
-                "end the run; `fp retry --undo` undoes the commit"
-            }
-            (Self::Stop, _) => "end the run; what is done stays",
-            (Self::GiveUp, _) => "give the task up and go on",
-            (Self::SendBack, Topic::CommitBlocked(_)) => {
+            (Retry, _) => "try again, once the lock is gone",
+            (Stop, Topic::CommitRewritten(_)) => "end the run; `fp retry --undo` undoes the commit",
+            (Stop, _) => "end the run; what is done stays",
+            (GiveUp, _) => "give the task up and go on",
+            (SendBack, Topic::CommitBlocked(_)) => {
                 "the builder mends it, with this reason as feedback"
             }
-            (Self::SendBack, _) => "the builder mends it, with this as feedback",
-            (Self::Leave, _) => "take the task as done and leave its change uncommitted",
-            (Self::Allow, _) => "the file becomes part of the task, and the report says so",
-            (Self::Deny, _) => "the builder does without",
-            (Self::Keep, Topic::CommitRewritten(_)) => {
-                "the hook is right: the commit stays as it is"
-            }
-            (Self::Keep, Topic::CheckoutChanged { .. }) => {
-                "they stay, and are part of no task's commit"
-            }
-            (Self::Keep, Topic::FailsBefore { .. }) => "build it as it is planned, with this check",
-            (Self::Keep, _) => "they stay as they are",
-            (Self::Revise, _) => {
+            (SendBack, _) => "the builder mends it, with this as feedback",
+            (Leave, _) => "take the task as done and leave its change uncommitted",
+            (Allow, _) => "the file becomes part of the task, and the report says so",
+            (Deny, _) => "the builder does without",
+            (Keep, Topic::CommitRewritten(_)) => "the hook is right: the commit stays as it is",
+            (Keep, Topic::CheckoutChanged { .. }) => "they stay, and are part of no task's commit",
+            (Keep, Topic::FailsBefore { .. }) => "build it as it is planned, with this check",
+            (Keep, _) => "they stay as they are",
+            (Revise, _) => {
                 "change them with `fp task revise`; they wait until the plan is approved again"
             }
-            (Self::Change, Topic::FailsBefore { .. }) => {
+            (Change, Topic::FailsBefore { .. }) => {
                 "correct it with `fp task revise`, then `fp approve`; what has this check waits until then"
             }
-            (Self::Change, _) => {
+            (Change, _) => {
                 "correct it with `fp task revise`, then `fp approve`; it goes on with its work"
             }
-            (Self::Drop, Topic::FailsBefore { .. }) => {
+            (Drop, Topic::FailsBefore { .. }) => {
                 "verify without; the evidence and the report say so"
             }
-            (Self::Drop, _) => "verify it again without; the evidence and the report say so",
-            (Self::Build, _) => "build it all the same; the report says so",
-            (Self::Done, _) => "there is nothing to do: take the task as done",
-            (Self::AddTask, _) => {
+            (Drop, _) => "verify it again without; the evidence and the report say so",
+            (Build, _) => "build it all the same; the report says so",
+            (Done, _) => "there is nothing to do: take the task as done",
+            (AddTask, _) => {
                 "a task that fixes it, with `fp task add`; the checks run again after it"
             }
-            (Self::Finish, _) => "the run is finished as it is; the report says what failed",
+            (Finish, _) => "the run is finished as it is; the report says what failed",
         }
     }
 }
@@ -307,55 +293,39 @@ impl AnswerChoice {
 const GO_ON: &str = "How should it continue?";
 
 impl Topic {
-    /// The choices, recommended one first, and the one taken where nobody can be asked: it goes on with what can be
-    /// done, and can't loop. A builder's own question brings its options.
-    pub(super) fn choices(&self) -> (&'static [AnswerChoice], AnswerChoice) {
+    /// The heading, the choices, recommended one first, and the one taken where nobody can be asked: it goes on with what
+    /// can be done, and can't loop. A builder's own question brings its options.
+    pub(super) fn form(&self) -> (&'static str, &'static [AnswerChoice], AnswerChoice) {
         use AnswerChoice::*;
         match self {
-            Self::TaskFailed(_) => (&[Continue, Retry, Change, Stop], Continue),
+            Self::TaskFailed(_) => ("Task failed", &[Continue, Retry, Change, Stop], Continue),
             Self::CheckFailed { .. } | Self::CheckDoubted { .. } => {
-                (&[Change, Drop, SendBack, Stop], SendBack)
+                ("Check", &[Change, Drop, SendBack, Stop], SendBack)
             }
-            Self::FailsBefore { .. } => (&[Change, Drop, Keep, Stop], Keep),
-            Self::VerifierSilent(_) => (&[Retry, GiveUp, Stop], GiveUp),
-            Self::CommitBlocked(_) => (&[SendBack, Retry, Leave, Stop], SendBack),
-            Self::IndexLocked(_) | Self::BuildersSilent => (&[Retry, Stop], Stop),
-            Self::CommitRewritten(_) => (&[Keep, Stop], Keep),
-            Self::CheckoutChanged { .. } => (&[Keep, Retry, Stop], Keep),
-            Self::Scope { .. } => (&[Allow, Deny], Deny),
-            Self::Drift(_) => (&[Keep, Revise, Stop], Keep),
-            Self::PassesBefore(_) => (&[Build, Done, Stop], Build),
-            Self::EndChecks => (&[AddTask, Finish, Stop], Finish),
-            Self::Budget { task: None, .. } => (&[Continue, Stop], Stop),
-            Self::Budget { task: Some(_), .. } => (&[Continue, GiveUp, Stop], GiveUp),
-            Self::Clarify(_) => (&[], Continue),
+            Self::FailsBefore { .. } => ("Check", &[Change, Drop, Keep, Stop], Keep),
+            Self::VerifierSilent(_) => ("No verdict", &[Retry, GiveUp, Stop], GiveUp),
+            Self::CommitBlocked(_) => ("Commit", &[SendBack, Retry, Leave, Stop], SendBack),
+            Self::IndexLocked(_) => ("Commit", &[Retry, Stop], Stop),
+            Self::CommitRewritten(_) => ("Commit", &[Keep, Stop], Keep),
+            Self::CheckoutChanged { .. } => ("Checkout", &[Keep, Retry, Stop], Keep),
+            Self::BuildersSilent => ("No builder", &[Retry, Stop], Stop),
+            Self::Scope { .. } => ("More files", &[Allow, Deny], Deny),
+            Self::Drift(_) => ("Drift", &[Keep, Revise, Stop], Keep),
+            Self::PassesBefore(_) => ("Test first", &[Build, Done, Stop], Build),
+            Self::EndChecks => ("Last checks", &[AddTask, Finish, Stop], Finish),
+            Self::Budget { task: None, .. } => ("Budget", &[Continue, Stop], Stop),
+            Self::Budget { .. } => ("Budget", &[Continue, GiveUp, Stop], GiveUp),
+            Self::Clarify(_) => ("Task", &[], Continue),
         }
     }
 
     /// The choice with this label among those offered.
     pub(super) fn choice_of(&self, label: &str) -> Option<AnswerChoice> {
-        let mut offered = self.choices().0.iter().copied();
-        offered.find(|choice| choice.into_str() == label)
-    }
-
-    fn header(&self) -> String {
-        let header = match self {
-            Self::Clarify(task) => return format!("Task {task}").chars().take(12).collect(),
-            Self::TaskFailed(_) => "Task failed",
-            Self::CheckFailed { .. } | Self::CheckDoubted { .. } | Self::FailsBefore { .. } => {
-                "Check"
-            }
-            Self::VerifierSilent(_) => "No verdict",
-            Self::CommitBlocked(_) | Self::IndexLocked(_) | Self::CommitRewritten(_) => "Commit",
-            Self::CheckoutChanged { .. } => "Checkout",
-            Self::Scope { .. } => "More files",
-            Self::Drift(_) => "Drift",
-            Self::PassesBefore(_) => "Test first",
-            Self::Budget { .. } => "Budget",
-            Self::EndChecks => "Last checks",
-            Self::BuildersSilent => "No builder",
-        };
-        header.to_owned()
+        let (_, offered, _) = self.form();
+        offered
+            .iter()
+            .copied()
+            .find(|choice| choice.into_str() == label)
     }
 
     fn question_text(&self, reason: &str) -> String {
@@ -413,12 +383,12 @@ impl Topic {
     }
 }
 
-/// What somebody said, on one line and safe for a prompt.
+/// A text of a model or a stranger, on one line and safe for a prompt.
 pub(super) fn said(text: &str) -> String {
     said_within(text, MAX_SAID)
 }
 
-/// The same in at most `max` bytes.
+/// The same text, cut to at most `max` bytes.
 pub(super) fn said_within(text: &str, max: usize) -> String {
     let safe = prompt_lines(text, max);
     let lines = safe.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -428,6 +398,7 @@ pub(super) fn said_within(text: &str, max: usize) -> String {
 impl Question {
     /// Words the question about `topic`. `serial` makes its id unique; `reason` tells what happened.
     pub fn new(topic: Topic, serial: u64, reason: &str) -> Self {
+        let (header, offered, _) = topic.form();
         let option = |choice: &AnswerChoice| AnswerOption {
             label: choice.into_str().to_owned(),
             description: choice.meaning(&topic).to_owned(),
@@ -435,8 +406,11 @@ impl Question {
         Self {
             id: format!("q{serial}"),
             text: topic.question_text(reason),
-            header: topic.header(),
-            options: topic.choices().0.iter().map(option).collect(),
+            header: match &topic {
+                Topic::Clarify(task) => format!("{header} {task}").chars().take(12).collect(),
+                _ => header.to_owned(),
+            },
+            options: offered.iter().map(option).collect(),
             reason: reason.into(),
             topic,
         }
@@ -458,7 +432,7 @@ impl Question {
     pub fn unattended_answer(&self) -> &str {
         match (&self.topic, self.options.first()) {
             (Topic::Clarify(_), Some(first)) => &first.label,
-            (topic, _) => topic.choices().1.into_str(),
+            (topic, _) => topic.form().2.into_str(),
         }
     }
 }

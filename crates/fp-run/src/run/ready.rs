@@ -85,27 +85,23 @@ impl Obstacles<'_, '_> {
 fn doubt_about(task: &TaskState) -> Option<Obstacle> {
     let unproven = |before: &ChecksBefore| before.passed && before.waived.is_none();
     if task.to_revise {
-        Some(Obstacle::ToRevise)
-    } else if let Some(drift) = &task.drift {
-        Some(Obstacle::Drifted {
-            drift: drift.clone(),
-        })
-    } else {
-        let is_doubtful = task.before.as_ref().is_some_and(unproven);
-        is_doubtful.then_some(Obstacle::PassesBefore)
+        return Some(Obstacle::ToRevise);
     }
+    if let Some(drift) = task.drift.clone() {
+        return Some(Obstacle::Drifted { drift });
+    }
+    let is_doubtful = task.before.as_ref().is_some_and(unproven);
+    is_doubtful.then_some(Obstacle::PassesBefore)
 }
 
 impl State {
     /// Prepares the obstacles of all tasks. `edited` holds the leaves that differ from the approval.
     pub fn obstacles<'s, 'e>(&'s self, edited: &'e BTreeSet<TaskId>) -> Obstacles<'s, 'e> {
         let wanted = |task: &'s TaskState| task.held().chain(self.wanted_by(&task.leaf.id));
-        let failing = self
-            .open_questions()
-            .filter_map(|question| match &question.topic {
-                Topic::FailsBefore { commands } => Some(commands.keys()),
-                _ => None,
-            });
+        let failing = self.open_topics().filter_map(|topic| match topic {
+            Topic::FailsBefore { commands } => Some(commands.keys()),
+            _ => None,
+        });
         Obstacles {
             state: self,
             edited,
@@ -129,8 +125,11 @@ impl State {
             false => Vec::new(),
         };
         let work = |task: &TaskState| behind.get(*self.index.get(&task.leaf.id)?);
-        let policy = &self.terms().policy;
-        ready.sort_by_key(|task| (Reverse(work(task)), policy.rank(&task.leaf)));
+        let Policy {
+            order, composites, ..
+        } = &self.terms().policy;
+        let rank = |leaf: &Leaf| order.rank(composites.get(&leaf.id).copied(), leaf.complexity);
+        ready.sort_by_key(|task| (Reverse(work(task)), rank(&task.leaf)));
         ready
     }
 
@@ -211,38 +210,36 @@ impl State {
     }
 
     /// The leaves that depend on `id`, directly or not, in document order.
-    pub fn dependents(&self, id: &TaskId) -> Vec<TaskId> {
+    pub fn dependents(&self, id: &TaskId) -> Vec<&TaskState> {
         self.dependents_through(id, |_| true)
     }
 
     /// The dependents that can't be done without `id`. Leaves out completed tasks, and tasks that depend on it only
     /// through completed ones.
-    pub fn blocked_by(&self, id: &TaskId) -> Vec<TaskId> {
+    pub fn blocked_by(&self, id: &TaskId) -> Vec<&TaskState> {
         self.dependents_through(id, |task| task.status != Status::Completed)
     }
 
-    fn dependents_through(&self, id: &TaskId, counts: impl Fn(&TaskState) -> bool) -> Vec<TaskId> {
+    fn dependents_through(
+        &self,
+        id: &TaskId,
+        counts: impl Fn(&TaskState) -> bool,
+    ) -> Vec<&TaskState> {
         let mut found = BTreeSet::from([id]);
         loop {
-            let waits = |task: &&TaskState| {
-                let needs = |dependency| found.contains(dependency);
-                !needs(&task.leaf.id) && task.leaf.dependencies.iter().any(needs) && counts(task)
-            };
-            let more: Vec<&TaskId> = self
-                .tasks
-                .iter()
-                .filter(waits)
-                .map(|task| &task.leaf.id)
-                .collect();
-            if more.is_empty() {
+            let known = found.len();
+            for task in self.tasks.iter().filter(|task| counts(task)) {
+                let needed = &task.leaf.dependencies;
+                if needed.iter().any(|needed| found.contains(needed)) {
+                    found.insert(&task.leaf.id);
+                }
+            }
+            if found.len() == known {
                 break;
             }
-            found.extend(more);
         }
-        let ids = self.tasks.iter().map(|task| &task.leaf.id);
-        ids.filter(|other| *other != id && found.contains(other))
-            .cloned()
-            .collect()
+        let is_user = |task: &&TaskState| task.leaf.id != *id && found.contains(&task.leaf.id);
+        self.tasks.iter().filter(is_user).collect()
     }
 }
 
@@ -315,7 +312,7 @@ pub(super) fn tasks_listed<'i>(ids: impl ExactSizeIterator<Item = &'i TaskId>) -
     format!("{noun} {}", ids_listed(ids))
 }
 
-/// What a run asks of its tasks. Runs of earlier versions that went by phases or one by one go on in parallel.
+/// The way a run takes its tasks. Runs of earlier versions that went by phases or one by one go on in parallel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExecutionModel {
@@ -346,19 +343,12 @@ impl Policy {
         let by_signal = order != ExecutionOrder::DocumentOrder;
         Self {
             order,
-            model: if settings.test_first {
-                ExecutionModel::Tdd
-            } else {
-                ExecutionModel::Parallel
+            model: match settings.test_first {
+                true => ExecutionModel::Tdd,
+                false => ExecutionModel::Parallel,
             },
             composites: composites.into_iter().filter(|_| by_signal).collect(),
         }
-    }
-
-    /// The sort key for claims; smaller comes first.
-    pub(super) fn rank(&self, leaf: &Leaf) -> (i64, i64) {
-        self.order
-            .rank(self.composites.get(&leaf.id).copied(), leaf.complexity)
     }
 }
 

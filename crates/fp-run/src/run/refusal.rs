@@ -28,7 +28,7 @@ pub enum Refusal {
     #[error("{said}")]
     Request {
         said: String,
-        /// What to do instead.
+        /// The way out.
         hint: String,
     },
 }

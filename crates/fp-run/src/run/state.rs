@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::crew::{AgentCost, AgentProcess};
-use super::event::{Decider, Dispatch, ImportedTask, Note, RunTerms};
+use super::event::{AgentDispatch, Decider, ImportedTask, Note, RunTerms};
 use super::fleet::FleetMachine;
 use super::planning::Planning;
-use super::question::{AnswerChoice, Question};
+use super::question::{AnswerChoice, Question, Topic};
 pub use super::task_state::{
     ChecksBefore, Claim, CommitIntent, Granted, MeasuredWork, Status, TaskState, TaskVerdict,
 };
@@ -33,18 +33,19 @@ pub enum Role {
 }
 
 /// The last known activity of an agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Activity {
     /// The lead was told to start or wake it; it hasn't reacted yet.
     Dispatched,
+    #[default]
     Working,
     /// It has ended its turn.
     Idle,
 }
 
 /// An agent of the current session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RunAgent {
     pub role: Role,
     pub activity: Activity,
@@ -54,7 +55,7 @@ pub struct RunAgent {
     pub task: Option<TaskId>,
     /// Consecutive dispatches that ended without the builder taking a task.
     pub fruitless: u32,
-    /// What it said last, if it ended without a result.
+    /// Its last words, if it ended without a result.
     pub said: Option<String>,
 }
 
@@ -92,12 +93,9 @@ impl Run {
     /// True if `session`, in the client's process `client`, still has the agents of this run. An unknown session counts
     /// as another one.
     pub fn is_led_by(&self, session: Option<&str>, client: Option<u32>) -> bool {
-        let other_process = self
-            .terms
-            .client
-            .zip(client)
-            .is_some_and(|(before, now)| before != now);
-        session.is_some() && self.terms.session.as_deref() == session && !other_process
+        let is_other = |before: u32| client.is_some_and(|now| before != now);
+        let is_session = session.is_some() && self.terms.session.as_deref() == session;
+        is_session && !self.terms.client.is_some_and(is_other)
     }
 }
 
@@ -132,11 +130,6 @@ impl Asked {
     pub fn is_open(&self) -> bool {
         self.answer.is_empty()
     }
-
-    /// True if the answer to it is `choice`.
-    pub(super) fn has_answer(&self, choice: AnswerChoice) -> bool {
-        self.answer == [choice.into_str()]
-    }
 }
 
 /// The number of times the interview recorded something.
@@ -156,16 +149,6 @@ impl InterviewRounds {
         };
         *rounds = rounds.saturating_add(1);
     }
-}
-
-/// A dispatch that the lead may not have seen, because `fp next` was killed first, or hasn't acted on as far as anyone
-/// knows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Untold {
-    pub dispatch: Dispatch,
-    pub name: AgentName,
-    /// The task it concerns, if any.
-    pub task: Option<TaskId>,
 }
 
 /// The sum of all events in a log.
@@ -219,11 +202,11 @@ pub struct State {
     /// The last task that each builder claimed in its own worktree, which is the task whose work is there.
     pub worktrees: BTreeMap<AgentName, TaskId>,
     /// Dispatches that the lead may not have seen.
-    pub untold: Vec<Untold>,
+    pub untold: Vec<AgentDispatch>,
     /// Agents that the lead was told to start, and that haven't been heard of yet.
-    pub unstarted: Vec<Untold>,
+    pub unstarted: Vec<AgentDispatch>,
     /// Agents that the lead was told to message, and that haven't been heard of since.
-    pub unwoken: Vec<Untold>,
+    pub unwoken: Vec<AgentDispatch>,
     /// Every question in the order of asking.
     pub questions: Vec<Asked>,
     /// The notepad.
@@ -310,7 +293,7 @@ impl State {
         self.terms().processes
     }
 
-    /// The command with which whoever leads the run goes on.
+    /// The command with which the lead goes on.
     pub fn lead_command(&self) -> String {
         let command = match self.has_processes() {
             true => return self.run_command(),
@@ -353,7 +336,44 @@ impl State {
         open.map(|asked| &asked.question)
     }
 
+    /// The topics of the open questions.
+    pub(super) fn open_topics(&self) -> impl Iterator<Item = &Topic> {
+        self.open_questions().map(|question| &question.topic)
+    }
+
+    /// The questions about exactly `topic`, in the order of asking.
+    pub(super) fn asked_about<'s>(
+        &'s self,
+        topic: &'s Topic,
+    ) -> impl DoubleEndedIterator<Item = &'s Asked> {
+        let questions = self.questions.iter();
+        questions.filter(move |asked| asked.question.topic == *topic)
+    }
+
+    /// The questions with the answer `choice`, in the order of asking.
+    pub(super) fn answered_with(
+        &self,
+        choice: AnswerChoice,
+    ) -> impl DoubleEndedIterator<Item = &Asked> {
+        self.questions
+            .iter()
+            .filter(move |asked| asked.answer == [choice.into_str()])
+    }
+
+    /// True if the user is asked why the commit of `id` could not be made.
+    pub fn asks_about_commit(&self, id: &TaskId) -> bool {
+        let commit = [
+            Topic::CommitBlocked(id.clone()),
+            Topic::IndexLocked(id.clone()),
+        ];
+        self.open_topics().any(|topic| commit.contains(topic))
+    }
+
     pub fn count(&self, status: Status) -> usize {
-        self.tasks.iter().filter(|t| t.status == status).count()
+        self.tasks_in(status).count()
+    }
+
+    pub(super) fn tasks_in(&self, status: Status) -> impl Iterator<Item = &TaskState> {
+        self.tasks.iter().filter(move |task| task.status == status)
     }
 }

@@ -175,7 +175,7 @@ pub struct TaskState {
     pub granted: Vec<Granted>,
     /// Other paths that its builder edited while others work in the same checkout.
     pub edited: BTreeSet<RepoPath>,
-    /// Why its builder's last submission in this iteration was refused.
+    /// The reason for refusing its builder's last submission in this iteration.
     pub refused: Option<String>,
     /// Times that its builder fell silent since it was last submitted.
     pub silences: u32,

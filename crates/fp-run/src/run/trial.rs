@@ -10,7 +10,7 @@ use super::approval::is_approved;
 use super::event::Event;
 use super::question::{AnswerChoice, Question, Topic};
 use super::state::{State, Status, TaskState};
-use super::verdict::told_end;
+use super::verdict::{full_lines, told_end};
 use crate::regex;
 use crate::verification::{CommandEnd, CommandRun, command_check};
 use fp_plan::plan::id::TaskId;
@@ -111,10 +111,8 @@ impl State {
                 let (told, by_task) = doubted.entry(program).or_default();
                 told.extend(told_end(&command_check(run), true));
                 for task in &command.tasks {
-                    by_task
-                        .entry(task.clone())
-                        .or_default()
-                        .insert(command.line.clone());
+                    let lines = by_task.entry(task.clone()).or_default();
+                    lines.insert(command.line.clone());
                 }
             }
         }
@@ -123,26 +121,18 @@ impl State {
             notes,
         }];
         let serials = self.questions.len() as u64 + 1..;
-        events.extend(
-            serials
-                .zip(doubted.into_values())
-                .map(|(serial, (told, commands))| {
-                    let question =
-                        Question::new(Topic::FailsBefore { commands }, serial, &told.join(" "));
-                    Event::Asked { question }
-                }),
-        );
+        for (serial, (told, commands)) in serials.zip(doubted.into_values()) {
+            let question = Question::new(Topic::FailsBefore { commands }, serial, &told.join(" "));
+            events.push(Event::Asked { question });
+        }
         events
     }
 
     /// True if the user has answered that the check with this command stays.
     fn is_kept(&self, line: &str) -> bool {
-        let is_about = |topic: &Topic| matches!(topic, Topic::FailsBefore { commands } if commands.values().any(|lines| lines.contains(line)));
-        let mut kept = self
-            .questions
-            .iter()
-            .filter(|asked| asked.has_answer(AnswerChoice::Keep));
-        kept.any(|asked| is_about(&asked.question.topic))
+        let names = |(_, lines): &(&TaskId, &BTreeSet<String>)| lines.contains(line);
+        let mut kept = self.answered_with(AnswerChoice::Keep);
+        kept.any(|asked| asked.question.topic.doubted_commands().iter().any(names))
     }
 
     /// True if the command of `run` did not begin its work, for a reason that no task takes away.
@@ -152,8 +142,7 @@ impl State {
             Some(CommandEnd::Exited(status)) if status != 0 => status,
             Some(_) => return false,
         };
-        let lines = run.output.lines().filter(|line| !line.trim().is_empty());
-        let head: Vec<&str> = lines.take(HEAD).collect();
+        let head: Vec<&str> = full_lines(&run.output).take(HEAD).collect();
         let files = || self.tasks.iter().flat_map(|task| &task.leaf.files);
         let names_file = |line: &&str| files().any(|file| line.contains(file.as_str()));
         let complains = |line: &&str| {

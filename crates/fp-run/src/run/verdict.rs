@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 
 use super::decide::RunDecision;
 use super::event::{Base, Decider, Event, Judgement};
-use super::question::{AnswerChoice, ClosedUnanswered, Question, Topic, said_within};
+use super::question::{AnswerChoice, ClosedUnanswered, Topic, said_within};
 use super::ready::{ExecutionModel, Obstacle};
 use super::refusal::{Refusal, refuse};
-use super::state::{CommitIntent, State, Status, TaskState, TaskVerdict};
+use super::state::{CommitIntent, MeasuredWork, State, Status, TaskState, TaskVerdict};
 use crate::verification::{Check, CheckVerdict, list};
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
@@ -35,30 +35,28 @@ pub struct VerifierOpinion {
 pub struct InvalidOpinion(String);
 
 impl VerifierOpinion {
-    /// Sorts the judgements and checks that there is exactly one for each of `criteria` criteria.
+    /// Checks that there is exactly one judgement for each of `criteria` criteria, and puts them in order.
     pub fn complete(mut self, criteria: usize) -> Result<Self, InvalidOpinion> {
         self.judgements.sort_by_key(|judged| judged.criterion);
-        let given: Vec<usize> = self
-            .judgements
-            .iter()
-            .map(|judged| judged.criterion)
-            .collect();
-        let unknown = given
-            .iter()
-            .find(|number| !(1..=criteria).contains(*number));
-        let twice = given.windows(2).find(|pair| pair[0] == pair[1]);
-        let missing = (1..=criteria).filter(|number| !given.contains(number));
+        let given = || self.judgements.iter().map(|judged| judged.criterion);
+        let count = |number: &usize| given().filter(|given| given == number).count();
+        let missing = (1..=criteria).filter(|number| count(number) == 0);
         let missing: Vec<String> = missing.map(|number| number.to_string()).collect();
-        let said = if let Some(number) = unknown {
-            format!("there is no criterion {number}: the task has {criteria}")
-        } else if let Some(pair) = twice {
-            format!("criterion {} is judged twice", pair[0])
+        if let Some(number) = given().find(|number| !(1..=criteria).contains(number)) {
+            let said = format!("there is no criterion {number}: the task has {criteria}");
+            Err(InvalidOpinion(said))
+        } else if let Some(number) = given().find(|number| count(number) > 1) {
+            Err(InvalidOpinion(format!(
+                "criterion {number} is judged twice"
+            )))
         } else if !missing.is_empty() {
-            format!("no judgement on criteria {}", missing.join(", "))
+            let missing = missing.join(", ");
+            Err(InvalidOpinion(format!(
+                "no judgement on criteria {missing}"
+            )))
         } else {
-            return Ok(self);
-        };
-        Err(InvalidOpinion(said))
+            Ok(self)
+        }
     }
 }
 
@@ -89,13 +87,15 @@ pub(super) fn said_by_verifier(summary: &str) -> String {
     }
 }
 
-/// How the command of `check` ended, with the beginning or the end of its output; `None` if it runs none.
+/// The lines of `text` that aren't blank.
+pub(super) fn full_lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.trim().is_empty())
+}
+
+/// Tells how the command of `check` ended, with the beginning or the end of its output; `None` if it runs none.
 pub(super) fn told_end(check: &Check, by_beginning: bool) -> Option<String> {
     let (head, output) = check.detail.split_once('\n').unwrap_or((&check.detail, ""));
-    let lines: Vec<&str> = output
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
+    let lines: Vec<&str> = full_lines(output).collect();
     let shown = match by_beginning {
         true => &lines[..lines.len().min(SHOWN_LINES)],
         false => &lines[lines.len().saturating_sub(SHOWN_LINES)..],
@@ -110,41 +110,33 @@ pub(super) fn told_end(check: &Check, by_beginning: bool) -> Option<String> {
 /// tree in which it failed before.
 fn doubt_of_checks(task: &TaskState, opinion: &VerifierOpinion) -> Option<(Topic, String)> {
     let verified = task.verification.as_ref()?;
-    let failed: Vec<&Check> = verified
-        .checks
-        .iter()
-        .filter(|check| check.fails())
-        .collect();
-    let of_commands = || failed.iter().filter(|check| check.command().is_some());
-    let before = task
-        .failed
-        .as_ref()
-        .filter(|before| before.tree == verified.tree);
-    let before: Vec<&str> = before
-        .iter()
-        .flat_map(|before| &before.checks)
-        .map(|check| &*check.name)
-        .collect();
-    let all_hold = opinion.judgements.iter().all(|judged| judged.pass);
-    let why = if all_hold && of_commands().count() == failed.len() {
-        "Each criterion was judged to hold."
-    } else if of_commands().any(|check| before.contains(&&*check.name)) {
-        "It failed on the same files before."
-    } else {
-        return None;
+    let is_same = |before: &MeasuredWork| before.tree == verified.tree;
+    let before = match task.failed.as_ref().is_some_and(is_same) {
+        true => task.failed_checks(),
+        false => Vec::new(),
     };
-    let commands: BTreeSet<String> = of_commands()
-        .filter_map(|check| Some(check.command()?.to_owned()))
-        .collect();
-    let mut told: Vec<String> = failed
-        .iter()
-        .filter_map(|check| told_end(check, false))
-        .collect();
-    told.extend([why.to_owned(), said_by_verifier(&opinion.summary)]);
-    let is_doubted = !commands.is_empty();
+    let (mut commands, mut told) = (BTreeSet::new(), Vec::new());
+    let (mut by_commands_alone, mut is_again) = (true, false);
+    for check in verified.checks.iter().filter(|check| check.fails()) {
+        let Some(command) = check.command() else {
+            by_commands_alone = false;
+            continue;
+        };
+        commands.insert(command.to_owned());
+        told.extend(told_end(check, false));
+        is_again |= before.contains(&check.name);
+    }
+    let all_hold = opinion.judgements.iter().all(|judged| judged.pass);
+    told.push(match (all_hold && by_commands_alone, is_again) {
+        _ if commands.is_empty() => return None,
+        (true, _) => "Each criterion was judged to hold.".to_owned(),
+        (false, true) => "It failed on the same files before.".to_owned(),
+        (false, false) => return None,
+    });
+    told.push(said_by_verifier(&opinion.summary));
     let task = task.leaf.id.clone();
     let topic = Topic::CheckFailed { task, commands };
-    is_doubted.then(|| (topic, told.join(" ").trim_end().to_owned()))
+    Some((topic, told.join(" ").trim_end().to_owned()))
 }
 
 impl State {
@@ -164,7 +156,7 @@ impl State {
         let (pass, summary) = (reasons.is_empty(), opinion.summary.clone());
         let feedback = reasons.join("\n");
         let is_silence = |topic: &Topic| *topic == Topic::VerifierSilent(id.clone());
-        let mut events = self.close_questions(is_silence, ClosedUnanswered::Judged.into_str());
+        let mut events = self.close_questions(is_silence, ClosedUnanswered::Judged);
         let doubt = doubt_of_checks(task, &opinion);
         events.push(Event::Judged {
             task: id.clone(),
@@ -179,7 +171,7 @@ impl State {
         if let Some((topic, reason)) = doubt {
             events.push(self.ask(topic, &reason));
         } else if !pass {
-            events.extend(self.send_back(id, &feedback, &summary, token));
+            events.extend(self.send_back(task, &feedback, &summary, token));
         }
         Ok(events)
     }
@@ -188,17 +180,13 @@ impl State {
     pub(super) fn doubts_checks_of(&self, id: &TaskId) -> bool {
         let is_doubt =
             |topic: &Topic| matches!(topic, Topic::CheckFailed { task, .. } if task == id);
-        self.open_questions()
-            .any(|question| is_doubt(&question.topic))
+        self.open_topics().any(is_doubt)
     }
 
     /// Announces the commit of a passed task.
     pub fn begin_commit(&self, id: &TaskId, intent: CommitIntent) -> RunDecision {
-        self.expect_passed(id)?;
-        Ok(vec![Event::CommitStarted {
-            task: id.clone(),
-            intent,
-        }])
+        let task = self.expect_passed(id)?.leaf.id.clone();
+        Ok(vec![Event::CommitStarted { task, intent }])
     }
 
     /// Completes a passed task, with its commit or the reason for having none.
@@ -226,21 +214,16 @@ impl State {
 
     /// Asks the user about a passed task whose commit could not be made.
     pub fn block_commit(&self, id: &TaskId, topic: Topic, reason: &str) -> RunDecision {
-        self.expect_passed(id)?;
-        Ok(vec![
-            Event::CommitBlocked {
-                task: id.clone(),
-                reason: reason.into(),
-            },
-            self.ask(topic, reason),
-        ])
+        let task = self.expect_passed(id)?.leaf.id.clone();
+        let (asked, reason) = (self.ask(topic, reason), reason.to_owned());
+        Ok(vec![Event::CommitBlocked { task, reason }, asked])
     }
 
     /// Sends a passed task that conflicts with newer commits back to its builder, whose worktree is now at `base`, or
     /// ends it after its last iteration. `token` must be fresh.
     pub fn conflict(&self, id: &TaskId, feedback: &str, base: Base, token: String) -> RunDecision {
-        self.expect_passed(id)?;
-        let mut events = self.send_back(id, feedback, "", token);
+        let task = self.expect_passed(id)?;
+        let mut events = self.send_back(task, feedback, "", token);
         if let Some(Event::SentBack { base: measured, .. }) = events.first_mut() {
             *measured = Some(base);
         }
@@ -274,8 +257,8 @@ impl State {
 
     /// Asks the user about `paths` of the checkout, which is now as in `tree`: they changed while no task had them.
     pub fn doubt_checkout(&self, tree: String, paths: Vec<RepoPath>) -> Vec<Event> {
-        let is_asked = |q: &Question| matches!(q.topic, Topic::CheckoutChanged { .. });
-        if self.open_questions().any(is_asked) {
+        let is_it = |topic: &Topic| matches!(topic, Topic::CheckoutChanged { .. });
+        if self.open_topics().any(is_it) {
             return Vec::new();
         }
         let names: Vec<String> = paths.iter().map(ToString::to_string).collect();
@@ -286,11 +269,7 @@ impl State {
     /// commands in `lines` names.
     pub fn kept_in_checkout(&self, lines: &[&str]) -> Option<Check> {
         let (mut names, mut verdict) = (Vec::new(), CheckVerdict::Note);
-        let kept = self
-            .questions
-            .iter()
-            .filter(|asked| asked.has_answer(AnswerChoice::Keep));
-        for asked in kept {
+        for asked in self.answered_with(AnswerChoice::Keep) {
             let Topic::CheckoutChanged { paths, .. } = &asked.question.topic else {
                 continue;
             };
@@ -324,20 +303,20 @@ impl State {
 
     /// Checks that `task` began with a failing check, in test-driven work.
     pub fn test_first(&self, task: &TaskState) -> Option<Check> {
+        if !self.is_test_driven() {
+            return None;
+        }
         let before = task.before.as_ref();
         let (verdict, detail) = match before.map(|before| (before.passed, before.waived)) {
-            _ if !self.is_test_driven() => return None,
-            None => {
-                let detail = "the task has no Verify command";
-                (CheckVerdict::NotApplicable, detail.to_owned())
-            }
+            None => (
+                CheckVerdict::NotApplicable,
+                "the task has no Verify command".into(),
+            ),
             Some((false, _)) => {
                 let checks = before.into_iter().flat_map(|before| &before.checks);
-                let ended: Vec<&str> = checks
-                    .filter_map(|check| check.detail.lines().next())
-                    .collect();
-                let detail = format!("before the work: {}", ended.join("; "));
-                (CheckVerdict::Pass, detail)
+                let ended = checks.filter_map(|check| check.detail.lines().next());
+                let ended = ended.collect::<Vec<_>>().join("; ");
+                (CheckVerdict::Pass, format!("before the work: {ended}"))
             }
             Some((true, Some(by))) => {
                 let who = match by {
@@ -350,7 +329,7 @@ impl State {
             }
             Some((true, None)) => {
                 let detail = "Verify passed before the work already, so that it proves nothing";
-                (CheckVerdict::Fail, detail.to_owned())
+                (CheckVerdict::Fail, detail.into())
             }
         };
         Some(Check {

@@ -24,7 +24,6 @@ pub(super) fn all_sections(
     leaf: &Task<'_>,
     around: &Around<'_>,
 ) -> [Section; 9] {
-    let specs = around.specs.lines().map(str::to_owned);
     let sections = [
         (
             "The user's goal, in their words:\n",
@@ -34,7 +33,7 @@ pub(super) fn all_sections(
         ("\n## EXPECTED OUTCOME\n", vec![criteria_part(leaf)]),
         ("\n## MUST DO\n", must_do(leaf, around)),
         ("\n## MUST NOT DO\n", must_not_do(task, leaf)),
-        ("", vec![PayloadPart::fixed("", specs)]),
+        ("", vec![PayloadPart::fixed("", around.specs.lines())]),
         // The background helps, but asks for nothing.
         ("\n## CONTEXT\n", context_parts(state, task, leaf, around)),
         ("\n## VERIFICATION\n", check_parts(task, leaf)),
@@ -160,15 +159,14 @@ fn must_do(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
              relative to it"
         )
     });
-    let earlier = around.earlier.map(str::to_owned);
-    let language = around
-        .language
-        .map(|language| format!("Write notes, questions and messages in {language}"));
-    let hints = leaf.hints().map(str::to_owned);
+    let language = around.language;
+    let language = language.map(|name| format!("Write notes, questions and messages in {name}"));
     let references = leaf.references().map(reading_order);
     vec![
-        PayloadPart::fixed("- ", [place, earlier, language].into_iter().flatten()),
-        PayloadPart::new("- ", hints, Rank::Hints, "hints", IN_TREE),
+        PayloadPart::fixed("- ", place),
+        PayloadPart::fixed("- ", around.earlier),
+        PayloadPart::fixed("- ", language),
+        PayloadPart::new("- ", leaf.hints(), Rank::Hints, "hints", IN_TREE),
         PayloadPart::new("- ", references, Rank::References, "references", IN_TREE),
     ]
 }
@@ -204,10 +202,7 @@ fn must_not_do(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
             || rail.starts_with("do not add new dependencies")
             || rail.starts_with("do not refactor existing code beyond")
     };
-    let own = leaf
-        .guardrails()
-        .filter(|rail| !is_known(rail))
-        .map(str::to_owned);
+    let own = leaf.guardrails().filter(|rail| !is_known(rail));
     vec![
         PayloadPart::new(
             "- ",
@@ -216,7 +211,7 @@ fn must_not_do(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
             "the boundary",
             BEFORE_YOU_BEGIN,
         ),
-        PayloadPart::fixed("- ", baseline.map(str::to_owned)),
+        PayloadPart::fixed("- ", baseline),
         PayloadPart::new("- ", own, Rank::Guardrails, "guardrails", BEFORE_YOU_BEGIN),
     ]
 }
@@ -253,7 +248,6 @@ fn context_parts(
     let conventions = around.conventions;
     let conventions =
         conventions.map(|path| format!("Conventions and commands of this code base: {path}"));
-    let fixed = [Some(format!("Tests Required: {required}")), conventions];
     let (direct, distant) = work_before(state, task);
     let notes = notepad::relevant_notes(state, id).into_iter();
     let notes = notes.map(|note| format!("Note {}", note.line()));
@@ -266,7 +260,8 @@ fn context_parts(
         PayloadPart::new("- ", [files], Rank::Twice, "files", above),
         PayloadPart::new("- ", granted, Rank::Answers, "granted files", &in_log),
         PayloadPart::new("- ", answers, Rank::Answers, "answers", &in_log),
-        PayloadPart::fixed("- ", fixed.into_iter().flatten()),
+        PayloadPart::fixed("- ", [format!("Tests Required: {required}")]),
+        PayloadPart::fixed("- ", conventions),
         PayloadPart::new("- ", direct, Rank::Direct, "tasks before", &in_evidence),
         PayloadPart::new("- ", distant, Rank::Distant, "tasks further back", &in_plan),
         PayloadPart::new("- ", notes, Rank::Notes, "notes", &in_notes),
@@ -296,9 +291,9 @@ fn work_of(task: &TaskState) -> String {
     let (id, title) = (&task.leaf.id, &task.leaf.title);
     let commit = task
         .commit
-        .as_ref()
+        .iter()
         .map(|commit| format!(", commit {}", short(commit)));
-    let commit = commit.unwrap_or_default();
+    let commit: String = commit.collect();
     if task.imported {
         return format!("Task {id} was done before the plan was imported: {title}{commit}");
     }
@@ -325,9 +320,7 @@ fn check_parts(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
     let commands: Vec<String> = commands
         .map(|command| format!("Run: {}", shown_command(command)))
         .collect();
-    let none = commands
-        .is_empty()
-        .then(|| "Test Commands: none".to_owned());
+    let none = commands.is_empty().then_some("Test Commands: none");
     vec![
         PayloadPart::new("- ", commands, Rank::Commands, "commands", IN_TREE),
         PayloadPart::fixed("- ", none),
@@ -356,9 +349,9 @@ fn hand_in(state: &State, task: &TaskState) -> Vec<PayloadPart> {
         let head = "## FEEDBACK\nThe iteration before did not pass. Mend this first:";
         let whole = format!("`fp log {plan} --task {id}` has them");
         parts.extend([
-            PayloadPart::fixed("", [head.to_owned()]),
+            PayloadPart::fixed("", [head]),
             PayloadPart::new("", lines, Rank::Feedback, "lines of the feedback", &whole),
-            PayloadPart::fixed("", [String::new()]),
+            PayloadPart::fixed("", [""]),
         ]);
     }
     let submit = format!(

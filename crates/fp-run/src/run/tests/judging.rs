@@ -323,7 +323,8 @@ fn a_long_reason_is_cut_in_the_question_and_kept_in_the_task() {
         machine.claim(&builder(0));
         let reason = format!("`x` failed: exit status 1\n{output}");
         machine.state.tasks[0].iteration = machine.state.iterations_of(&id("1"));
-        let events = machine.state.send_back(&id("1"), &reason, "", "t".into());
+        let task = &machine.state.tasks[0];
+        let events = machine.state.send_back(task, &reason, "", "t".into());
         machine.take(events);
         assert_eq!(
             machine.state.task(&id("1")).unwrap().reason.as_deref(),

@@ -409,7 +409,8 @@ impl Machine {
             .iter()
             .filter(|t| t.status == Status::Failed)
         {
-            blocked.extend(self.state.blocked_by(&task.leaf.id));
+            let waiting = self.state.blocked_by(&task.leaf.id).into_iter();
+            blocked.extend(waiting.map(|user| user.leaf.id.clone()));
         }
         let of = |status| {
             let tasks = self.state.tasks.iter().filter(move |t| t.status == status);

@@ -19,7 +19,8 @@ pub(super) fn roll_back(machine: &mut Machine, task: &TaskId, meanwhile: &AgentN
         true => Status::Skipped,
         false => Status::Pending,
     };
-    let waiting = machine.state.dependents(task);
+    let waiting = machine.state.dependents(task).into_iter();
+    let waiting: Vec<TaskId> = waiting.map(|user| user.leaf.id.clone()).collect();
     machine.claim(meanwhile);
     let revert = commit.as_ref().map(|_| "feed".to_owned());
     let events = machine.state.roll_back(task, commit, revert).unwrap();

@@ -354,7 +354,7 @@ fn every_choice_that_is_offered_has_a_consequence_or_needs_none() {
     ];
     for topic in topics {
         let question = Question::new(topic.clone(), 1, "why");
-        let (offered, unattended) = topic.choices();
+        let (_, offered, unattended) = topic.form();
         assert!(offered.contains(&unattended), "{topic:?}");
         assert_eq!(question.unattended_answer(), unattended.into_str());
         for choice in offered {
