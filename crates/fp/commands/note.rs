@@ -64,7 +64,11 @@ fn note(plan: &OpenPlan, add: Add, context: &Context) -> CommandResult {
     if let Some(id) = &add.task {
         ledger.state().expect_task(id)?;
     }
-    let note = Note::parse(&add.note, add.task).map_err(CommandError::failed)?;
+    let note: Note = add.note.parse().map_err(CommandError::failed)?;
+    let note = Note {
+        task: add.task,
+        ..note
+    };
     let (json, line) = (json!({ "note": note }), note.line());
     let known = ledger.state().notes.contains(&note);
     let events = if known {

@@ -42,27 +42,24 @@ pub struct InvalidNote;
 impl std::str::FromStr for Note {
     type Err = InvalidNote;
 
+    /// Reads `KIND: text` as agents write it, in any case and with any white space, cut to [`MAX_NOTE_CHARS`].
     fn from_str(text: &str) -> Result<Self, InvalidNote> {
-        Self::parse(text, None)
+        let (kind, text) = text.split_once(':').ok_or(InvalidNote)?;
+        let kind = kind.trim().parse().map_err(|_| InvalidNote)?;
+        let text = one_line(text).chars().take(MAX_NOTE_CHARS).collect();
+        let note = Self {
+            kind,
+            text,
+            task: None,
+        };
+        match note.text.is_empty() {
+            true => Err(InvalidNote),
+            false => Ok(note),
+        }
     }
 }
 
 impl Note {
-    /// Reads `KIND: text` as agents write it, in any case and with any white space, cut to [`MAX_NOTE_CHARS`].
-    pub fn parse(text: &str, task: Option<TaskId>) -> Result<Self, InvalidNote> {
-        let (kind, text) = text.split_once(':').ok_or(InvalidNote)?;
-        let kind = kind.trim().parse().map_err(|_| InvalidNote)?;
-        let text = one_line(text);
-        if text.is_empty() {
-            return Err(InvalidNote);
-        }
-        Ok(Self {
-            kind,
-            text: text.chars().take(MAX_NOTE_CHARS).collect(),
-            task,
-        })
-    }
-
     /// The same note, learned in `task`.
     pub fn learned_in(self, task: &TaskId) -> Self {
         let task = Some(task.clone());
@@ -123,13 +120,9 @@ mod tests {
     #[test]
     fn every_note_has_a_line() {
         let mut state = State::new(PlanId::new("p").unwrap());
-        let notes = ["PATTERN: as in a.rs", "WARN: [x] - y"];
-        let tasks = [TaskId::new("1.1").ok(), None];
-        state.notes = notes
-            .iter()
-            .zip(tasks)
-            .map(|(text, task)| Note::parse(text, task).unwrap())
-            .collect();
+        let note = |text: &str| text.parse::<Note>().unwrap();
+        let first = note("PATTERN: as in a.rs").learned_in(&TaskId::new("1.1").unwrap());
+        state.notes = vec![first, note("WARN: [x] - y")];
         let text = render(&state);
         assert!(
             text.ends_with("\n\n- [Task 1.1] PATTERN: as in a.rs\n- [plan] WARN: [x] - y\n"),

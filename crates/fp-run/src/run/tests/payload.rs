@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use super::*;
-use crate::run::event::Note;
 use crate::run::notepad::NOTES_PER_PAYLOAD;
 use crate::run::payload::{Around, MAX_PAYLOAD_BYTES, ROOM_FOR_SPECS, payload};
 use crate::run::state::{Claim, TaskVerdict};
@@ -93,7 +92,7 @@ impl Load {
         }
         let notes = self.texts("note", self.notes).into_iter();
         state.notes = notes
-            .map(|text| Note::parse(&format!("GOTCHA: {text}"), None).unwrap())
+            .map(|text| format!("GOTCHA: {text}").parse().unwrap())
             .collect();
         let feedback = self.texts("feedback", self.feedback).join("\n");
         let since = state.last_at.unwrap();
