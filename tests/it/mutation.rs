@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use base::{At, Base, Mutant};
 use fp_plan::diagnostic::Diagnostic;
 use fp_plan::plan::{FieldKind, Lines, Plan, parse};
-use fp_plan::rules::fix::{apply, fix_all};
+use fp_plan::rules::fix::{apply_fixes, fix_all};
 use fp_plan::rules::{RULES, check, rule};
 
 /// Least share of mutants that must be found.
@@ -203,7 +203,7 @@ fn fixes_resolve_and_leave_the_rest_alone() {
             );
             // The effect of a single fix of this rule.
             let one: Vec<Diagnostic> = found.iter().filter(fixable).take(1).cloned().collect();
-            let (text_after, _) = apply(&text, &one);
+            let (text_after, _) = apply_fixes(&text, &one);
             let (plan_after, parsed) = parse(&text_after);
             let left = check(&plan_after, &parsed, &facts)
                 .iter()

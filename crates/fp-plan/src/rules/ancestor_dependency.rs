@@ -11,43 +11,30 @@ pub(super) static RULE: Rule = Rule {
     fix: Some("Removes the dependency."),
     bad: "- [ID: root] Calculator\n- [ID: 1] Parser\n  - [ID: 1.1] Numbers (Complexity: 2)\n  - [ID: 1.2] Operators (Complexity: 2)\n    - Dependencies: 1\n- [ID: 2] Printer (Complexity: 2)",
     good: "- [ID: root] Calculator\n- [ID: 1] Parser\n  - [ID: 1.1] Numbers (Complexity: 2)\n  - [ID: 1.2] Operators (Complexity: 2)\n    - Dependencies: 1.1\n- [ID: 2] Printer (Complexity: 2)",
-    check: Check::Task(check),
+    check: Check::Task(check_task),
 };
 
-fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
+fn check_task(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
     let task = context.task(index);
     if !task.is_leaf() || task.broken {
         return;
     }
-    let above = |id: &str| {
-        context
-            .index
-            .find(id)
-            .is_some_and(|target| target == index || context.index.is_ancestor(target, index))
-    };
-    let named = FieldKind::ORDERING
-        .map(|kind| task.fields.items(kind).iter().map(move |item| (kind, item)));
-    for (kind, item) in named
-        .into_iter()
-        .flatten()
-        .filter(|(_, item)| above(&item.text))
-    {
-        let kept = written_ids(task, kind, |id| id != item.text);
-        let detail = match item.text == task.id {
-            true => format!("task {} waits for itself", task.id),
-            false => format!(
-                "task {} waits for {}, which it is a part of",
-                task.id, item.text
-            ),
-        };
-        sink.report(task, item.span, detail)
-            .hint("name the tasks beside it that it needs")
-            .fixes(vec![set_ids(
-                context.plan,
-                task,
-                kind,
-                &kept,
-                "remove the dependency".to_owned(),
-            )]);
+    let is_above = |target: TaskIndex| target == index || context.index.is_ancestor(target, index);
+    for kind in FieldKind::ORDERING {
+        for item in task.fields.items(kind) {
+            if !context.index.find(&item.text).is_some_and(is_above) {
+                continue;
+            }
+            let (id, other) = (&task.id, &item.text);
+            let detail = match id == other {
+                true => format!("task {id} waits for itself"),
+                false => format!("task {id} waits for {other}, which it is a part of"),
+            };
+            let kept = written_ids(task, kind, |id| id != item.text);
+            let fix = set_ids(context.plan, task, kind, &kept, "remove the dependency");
+            sink.report(task, item.span, detail)
+                .hint("name the tasks beside it that it needs")
+                .fixes(vec![fix]);
+        }
     }
 }

@@ -8,7 +8,6 @@ use super::Rule;
 use super::missing_file::created_files;
 use crate::command_line::{is_builtin, program_of, words_behind_commas};
 use crate::diagnostic::{Diagnostic, Span};
-use crate::plan::field::FieldKind;
 use crate::plan::graph::{Graph, PlanIndex};
 use crate::plan::path::{Reference, literal_prefix, normal, reference};
 use crate::plan::task::{Plan, Task, TaskIndex};
@@ -75,27 +74,23 @@ pub struct ConfirmedRequirement {
 /// The paths to look up for the facts about `plan`, in the form of [`RuleFacts::paths`], and whether the number of
 /// lines matters. As far as their text tells, they are inside the repository.
 pub fn mentioned_paths<'p>(plan: &'p Plan<'_>) -> HashMap<Cow<'p, str>, bool> {
-    let mut found: HashMap<Cow<'p, str>, bool> = HashMap::new();
+    let mut found = HashMap::new();
+    let mut add_path = |path: &'p str, has_line: bool| {
+        if let Ok(path) = normal(path) {
+            *found.entry(path).or_default() |= has_line;
+        }
+    };
     for leaf in plan.leaves() {
-        for file in leaf.files() {
-            if let Ok(path) = normal(literal_prefix(file)) {
-                found.entry(path).or_default();
-            }
-        }
+        leaf.files()
+            .for_each(|file| add_path(literal_prefix(file), false));
         for Reference { path, line, .. } in leaf.references().filter_map(reference) {
-            if let Ok(path) = normal(path) {
-                *found.entry(path).or_default() |= line.is_some();
-            }
+            add_path(path, line.is_some());
         }
-        let scripts = leaf
+        let programs = leaf
             .commands()
             .filter_map(|command| program_of(&command.text));
-        for path in scripts
-            .filter(|word| word.contains('/'))
-            .filter_map(|word| normal(word).ok())
-        {
-            found.entry(path).or_default();
-        }
+        let scripts = programs.filter(|word| word.contains('/'));
+        scripts.for_each(|script| add_path(script, false));
     }
     found
 }
@@ -105,13 +100,11 @@ pub fn mentioned_paths<'p>(plan: &'p Plan<'_>) -> HashMap<Cow<'p, str>, bool> {
 pub fn mentioned_programs<'p>(plan: &'p Plan<'_>) -> HashSet<&'p str> {
     let commands = plan.leaves().flat_map(|leaf| leaf.commands());
     let words = commands.flat_map(|item| {
-        program_of(&item.text)
-            .into_iter()
-            .chain(words_behind_commas(&item.text))
+        let first = program_of(&item.text).into_iter();
+        first.chain(words_behind_commas(&item.text))
     });
-    words
-        .filter(|word| !word.contains('/') && !is_builtin(word))
-        .collect()
+    let programs = words.filter(|word| !word.contains('/') && !is_builtin(word));
+    programs.collect()
 }
 
 /// A plan with the data that several rules need.
@@ -126,8 +119,6 @@ pub(super) struct RuleContext<'p> {
     pub(super) has_syntax_errors: bool,
     /// Missing paths that a leaf says it creates.
     pub(super) created: HashSet<&'p str>,
-    /// The requirements that tasks cover, in lower case.
-    pub(super) covered: HashSet<String>,
 }
 
 impl<'p> RuleContext<'p> {
@@ -135,21 +126,7 @@ impl<'p> RuleContext<'p> {
         let index = PlanIndex::new(plan);
         let graph = Graph::new(plan, &index);
         let order = graph.order(|_| ());
-        let mut created = HashSet::new();
-        let mut covered = HashSet::new();
-        for task in &plan.tasks {
-            if task.is_leaf() {
-                created.extend(created_files(task, facts));
-            }
-            if !facts.requirements.is_empty() {
-                covered.extend(
-                    task.fields
-                        .items(FieldKind::Covers)
-                        .iter()
-                        .map(|item| item.text.to_lowercase()),
-                );
-            }
-        }
+        let created = plan.leaves().flat_map(|leaf| created_files(leaf, facts));
         Self {
             plan,
             index,
@@ -157,8 +134,7 @@ impl<'p> RuleContext<'p> {
             order,
             facts,
             has_syntax_errors: !parsed.is_empty(),
-            created,
-            covered,
+            created: created.collect(),
         }
     }
 
@@ -173,13 +149,8 @@ impl<'p> RuleContext<'p> {
 
     /// True if an id names exactly one task.
     pub(super) fn is_unique(&self, id: &str) -> bool {
-        self.plan
-            .tasks
-            .iter()
-            .filter(|task| task.id == id)
-            .take(2)
-            .count()
-            == 1
+        let named = self.plan.tasks.iter().filter(|task| task.id == id);
+        named.take(2).count() == 1
     }
 }
 
@@ -211,13 +182,8 @@ impl<'f> FindingSink<'f> {
         detail: impl Into<String>,
     ) -> &mut Diagnostic {
         let rule = (self.rule.id, self.rule.severity);
-        self.found.push(Diagnostic::new(
-            rule,
-            task,
-            &self.plan.tasks,
-            span,
-            detail.into(),
-        ));
+        let finding = Diagnostic::new(rule, task, &self.plan.tasks, span, detail.into());
+        self.found.push(finding);
         self.found.last_mut().expect("it was just pushed")
     }
 

@@ -11,22 +11,16 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n- [ID: 1] Printer (Complexity: 2)",
     good: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n- [ID: 2] Printer (Complexity: 2)",
-    check: Check::Task(check),
+    check: Check::Task(check_task),
 };
 
-fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
+fn check_task(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
     let task = context.task(index);
-    if task.id.is_empty() || !context.repeats_id(index) {
-        return;
+    let first = context.index.find(&task.id).filter(|first| *first != index);
+    if let Some(first) = first.filter(|_| !task.id.is_empty()) {
+        let title = &*context.task(first).description;
+        let detail = format!("id {} is already that of {title:?}", task.id);
+        sink.report(task, task.id_span, detail)
+            .hint("give one of the two another id");
     }
-    let first = context
-        .index
-        .find(&task.id)
-        .map_or("", |first| &*context.task(first).description);
-    sink.report(
-        task,
-        task.id_span,
-        format!("id {} is already that of {first:?}", task.id),
-    )
-    .hint("give one of the two another id");
 }

@@ -10,10 +10,10 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "# Task Decomposition\n\nTo be done.",
     good: "# Task Decomposition\n\n- [ID: root] Parse numbers (Complexity: 2)",
-    check: Check::Tree(check),
+    check: Check::Tree(check_tree),
 };
 
-fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
+fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
     if context.plan.root.is_none() && !context.has_syntax_errors {
         sink.report_plan("there is no task in this file")
             .hint("write tasks as `- [ID: 1] Title (Complexity: 3)`");

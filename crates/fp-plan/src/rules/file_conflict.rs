@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::fix::{set_ids, written_ids};
 use super::prelude::*;
 use crate::plan::id::TaskId;
-use crate::plan::path::{is_above, literal_prefix, normal};
+use crate::plan::path::{held, is_above};
 use crate::schedule::leaf_weight;
 
 pub(super) static RULE: Rule = Rule {
@@ -20,15 +20,54 @@ pub(super) static RULE: Rule = Rule {
     ),
     bad: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n  - Files: src/lib.rs\n- [ID: 2] Printer (Complexity: 2)\n  - Files: src/lib.rs",
     good: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n  - Files: src/lib.rs\n- [ID: 2] Printer (Complexity: 2)\n  - After: 1\n  - Files: src/lib.rs",
-    check: Check::Tree(check),
+    check: Check::Tree(check_tree),
 };
 
 /// A file as a leaf lists it, and where.
 type ListedFile<'p> = (Cow<'p, str>, Span);
 
-fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
-    // For two leaves, the later one first, the entries of the later one that they share.
-    let mut found: BTreeMap<(TaskIndex, TaskIndex), Vec<ListedFile<'_>>> = BTreeMap::new();
+fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
+    let mut reached: Option<(TaskIndex, Vec<bool>)> = None;
+    for ((later, earlier), mut files) in shared_files(context) {
+        let (_, waits_for) = match reached.take() {
+            Some(known) if known.0 == later => reached.insert(known),
+            _ => reached.insert((later, context.graph.reached_from(later))),
+        };
+        if waits_for[earlier] {
+            continue;
+        }
+        files.sort_by_key(|(_, span)| *span);
+        files.dedup();
+        let (path, span) = &files[0];
+        let more = match files.len() {
+            1 => String::new(),
+            count => format!(" and {} more", count - 1),
+        };
+        let task = context.task(later);
+        let (id, other) = (&task.id, &context.task(earlier).id);
+        let mut ids = written_ids(task, FieldKind::After, |_| true);
+        ids.push(other.to_string());
+        // An invalid id would resolve nothing, and be added again and again.
+        let fix = TaskId::new(&**other).is_ok().then(|| {
+            let title = format!("add `After: {other}`, since both change {path}");
+            set_ids(context.plan, task, FieldKind::After, &ids, title)
+        });
+        let detail = format!(
+            "`{path}`{more} is also changed by {other}, and neither task waits for the other"
+        );
+        sink.report(task, *span, detail)
+            .hint(format!(
+                "add `After: {other}` to {id}, or move the shared part to one of them"
+            ))
+            .fixes(fix.into_iter().collect());
+    }
+}
+
+/// For two leaves, the later one first, the entries of the later one that they share.
+fn shared_files<'p>(
+    context: &RuleContext<'p>,
+) -> BTreeMap<(TaskIndex, TaskIndex), Vec<ListedFile<'p>>> {
+    let mut found: BTreeMap<_, Vec<ListedFile<'p>>> = BTreeMap::new();
     let mut seen: Vec<(Cow<'_, str>, TaskIndex)> = Vec::new();
     for later in by_slack(context) {
         let leaf = context.task(later);
@@ -36,12 +75,11 @@ fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
             continue;
         }
         let own = leaf.fields.items(FieldKind::Files).iter();
-        let own: Vec<ListedFile<'_>> = own
-            .filter_map(|item| Some((normal(literal_prefix(&item.text)).ok()?, item.span)))
-            .collect();
+        let own = own.filter_map(|item| Some((held(&item.text)?, item.span)));
+        let own: Vec<ListedFile<'_>> = own.collect();
         for (path, span) in &own {
             for (other, earlier) in seen.iter().rev() {
-                // Whoever has this path or a folder over it comes after all others that share it.
+                // A leaf with this path or a folder over it comes after all others that share it.
                 let has_it = other == path || is_above(other, path);
                 if has_it || is_above(path, other) {
                     let shared = found.entry((later, *earlier)).or_default();
@@ -54,42 +92,7 @@ fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
         }
         seen.extend(own.into_iter().map(|(path, _)| (path, later)));
     }
-    let mut reached: Option<(TaskIndex, Vec<bool>)> = None;
-    for ((later, earlier), mut files) in found {
-        let (_, waits_for) = match reached.take() {
-            Some(known) if known.0 == later => reached.insert(known),
-            _ => reached.insert((later, context.graph.reached_from(later))),
-        };
-        if waits_for[earlier] {
-            continue;
-        }
-        files.sort_by_key(|(_, span)| *span);
-        files.dedup();
-        let (path, span) = &files[0];
-        let (task, other) = (context.task(later), context.task(earlier));
-        let more = if files.len() > 1 {
-            format!(" and {} more", files.len() - 1)
-        } else {
-            String::new()
-        };
-        let mut ids = written_ids(task, FieldKind::After, |_| true);
-        ids.push(other.id.to_string());
-        // An invalid id would resolve nothing, and be added again and again.
-        let fix = TaskId::new(&*other.id).is_ok().then(|| {
-            let title = format!("add `After: {}`, since both change {path}", other.id);
-            set_ids(context.plan, task, FieldKind::After, &ids, title)
-        });
-        let detail = format!(
-            "`{path}`{more} is also changed by {}, and neither task waits for the other",
-            other.id
-        );
-        sink.report(task, *span, detail)
-            .hint(format!(
-                "add `After: {}` to {}, or move the shared part to one of them",
-                other.id, task.id
-            ))
-            .fixes(fix.into_iter().collect());
-    }
+    found
 }
 
 /// All tasks that can be scheduled, sorted so that the first of any two should come first: the other order would make

@@ -26,28 +26,28 @@ pub fn fix_all(source: &str, facts: &RuleFacts) -> FixedText {
         text: source.to_owned(),
         changes: Vec::new(),
     };
-    let mut left = mendable(source, facts);
+    let mut left = mendable_findings(source, facts);
     for _ in 0..MAX_ROUNDS {
-        let (text, changes) = apply(&fixed.text, &left);
-        if changes.is_empty() || text == fixed.text {
+        let (text, changes) = apply_fixes(&fixed.text, &left);
+        let found = mendable_findings(&text, facts);
+        // Edits that don't improve anything would go on for ever.
+        if changes.is_empty()
+            || left
+                .iter()
+                .map(identity_of)
+                .eq(found.iter().map(identity_of))
+        {
             break;
         }
-        let found = mendable(&text, facts);
-        if left.iter().map(what).eq(found.iter().map(what)) {
-            // Edits that don't improve anything would go on for ever.
-            break;
-        }
-        fixed = FixedText {
-            text,
-            changes: [fixed.changes, changes].concat(),
-        };
+        fixed.text = text;
+        fixed.changes.extend(changes);
         left = found;
     }
     fixed
 }
 
 /// The findings in `source` that can be fixed.
-fn mendable(source: &str, facts: &RuleFacts) -> Vec<Diagnostic> {
+fn mendable_findings(source: &str, facts: &RuleFacts) -> Vec<Diagnostic> {
     let (plan, parsed) = parse(source);
     let mut found = check(&plan, &parsed, facts);
     found.retain(|diagnostic| !diagnostic.fixes.is_empty());
@@ -55,44 +55,35 @@ fn mendable(source: &str, facts: &RuleFacts) -> Vec<Diagnostic> {
 }
 
 /// The identity of a finding, apart from its position.
-fn what(finding: &Diagnostic) -> (&str, &str, &str) {
+fn identity_of(finding: &Diagnostic) -> (&str, &str, &str) {
     (finding.rule, &finding.task_id, &finding.detail)
 }
 
 /// Applies the edits of `diagnostics`: all edits of a finding or none, and none that would change the meaning of other
 /// text. Keeps comments in the replaced text. Returns the new text and what was done for each resolved finding.
-pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, Vec<String>) {
+pub fn apply_fixes(source: &str, diagnostics: &[Diagnostic]) -> (String, Vec<String>) {
     let mut chosen: Vec<&TextFix> = Vec::new();
     let mut changes = Vec::new();
-    for diagnostic in diagnostics
-        .iter()
-        .filter(|diagnostic| !diagnostic.fixes.is_empty())
-    {
-        let is_taken = |fix: &TextFix| chosen.iter().any(|other| meets(other.span, fix.span));
-        if !diagnostic
-            .fixes
-            .iter()
-            .any(|fix| is_taken(fix) || takes_in(source, fix))
-        {
-            chosen.extend(&diagnostic.fixes);
-            changes.push(format!(
-                "{}: {}",
-                diagnostic.task_id, diagnostic.fixes[0].title
-            ));
+    for Diagnostic { task_id, fixes, .. } in diagnostics {
+        let is_taken = |fix: &TextFix| chosen.iter().any(|other| spans_meet(other.span, fix.span));
+        let is_refused = |fix: &TextFix| is_taken(fix) || takes_in(source, fix);
+        if let Some(first) = fixes.first().filter(|_| !fixes.iter().any(is_refused)) {
+            chosen.extend(fixes);
+            changes.push(format!("{task_id}: {}", first.title));
         }
     }
     chosen.sort_by_key(|fix| fix.span);
     let mut text = String::with_capacity(source.len() + chosen.len() * 64);
     let mut at = 0;
-    for fix in chosen {
-        if let Some(kept) = source
-            .get(at..fix.span.start)
-            .filter(|_| source.is_char_boundary(fix.span.end))
+    for TextFix {
+        span, replacement, ..
+    } in chosen
+    {
+        if let (Some(kept), Some(replaced)) =
+            (source.get(at..span.start), source.get(span.start..span.end))
         {
-            text.push_str(kept);
-            text.push_str(&fix.replacement);
-            text.push_str(&comments(&source[fix.span.start..fix.span.end]));
-            at = fix.span.end;
+            text.extend([kept, replacement, &comments_in(replaced)]);
+            at = span.end;
         }
     }
     text.push_str(&source[at..]);
@@ -101,7 +92,7 @@ pub fn apply(source: &str, diagnostics: &[Diagnostic]) -> (String, Vec<String>) 
 
 /// The comments in the replaced text, each on its own line with its indentation: they are somebody's words, and no edit
 /// is about them.
-fn comments(replaced: &str) -> String {
+fn comments_in(replaced: &str) -> String {
     let newline = if replaced.contains("\r\n") {
         "\r\n"
     } else {
@@ -110,11 +101,11 @@ fn comments(replaced: &str) -> String {
     let mut kept = String::new();
     let mut at = 0;
     while let Some(start) = replaced[at..].find("<!--").map(|found| at + found) {
-        let Some(end) = replaced[start..].find("-->") else {
+        let Some(length) = replaced[start..].find("-->") else {
             break;
         };
-        at = start + end + "-->".len();
-        let line = &replaced[replaced[..start].rfind('\n').map_or(0, |end| end + 1)..start];
+        at = start + length + "-->".len();
+        let line = replaced[..start].rsplit('\n').next().unwrap_or_default();
         let indent = &line[..line.len() - line.trim_start().len()];
         kept.push_str(&format!("{newline}{indent}{}", &replaced[start..at]));
     }
@@ -137,7 +128,7 @@ fn takes_in(source: &str, fix: &TextFix) -> bool {
 }
 
 /// True if two edits overlap or insert at the same position.
-fn meets(a: Span, b: Span) -> bool {
+fn spans_meet(a: Span, b: Span) -> bool {
     a.start == b.start || a.start < b.end && b.start < a.end
 }
 
@@ -172,23 +163,28 @@ pub(crate) fn set_ids(
     task: &Task,
     kind: FieldKind,
     ids: &[String],
-    title: String,
+    title: impl Into<String>,
 ) -> TextFix {
-    let Some(span) = task.fields.span(kind) else {
-        return TextFix {
-            title,
-            ..add_field(plan, task, kind, ids)
-        };
-    };
-    let list = if ids.is_empty() {
-        "none".to_owned()
-    } else {
-        ids.join(", ")
+    let fix = match task.fields.span(kind) {
+        None => add_field(plan, task, kind, ids),
+        Some(span) => TextFix {
+            title: String::new(),
+            span,
+            replacement: format!("{}: {}", kind.label(), listed_or_none(ids)),
+        },
     };
     TextFix {
-        title,
-        span,
-        replacement: format!("{}: {list}", kind.label()),
+        title: title.into(),
+        ..fix
+    }
+}
+
+fn listed_or_none(entries: &[impl AsRef<str>]) -> String {
+    let entries: Vec<&str> = entries.iter().map(AsRef::as_ref).collect();
+    if entries.is_empty() {
+        "none".to_owned()
+    } else {
+        entries.join(", ")
     }
 }
 
@@ -198,14 +194,16 @@ pub(crate) fn written_ids(
     kind: FieldKind,
     keep: impl Fn(&str) -> bool,
 ) -> Vec<String> {
-    let items = task.fields.items(kind).iter();
-    items
-        .filter(|item| keep(&item.text))
-        .map(|item| match &item.note {
-            Some(note) => format!("{} {note}", item.text),
-            None => item.text.to_string(),
-        })
-        .collect()
+    let items = task
+        .fields
+        .items(kind)
+        .iter()
+        .filter(|item| keep(&item.text));
+    let written = items.map(|item| match &item.note {
+        Some(note) => format!("{} {note}", item.text),
+        None => item.text.to_string(),
+    });
+    written.collect()
 }
 
 /// Adds a guardrail before those of a task that has some.
@@ -226,12 +224,7 @@ pub(super) fn add_guardrail(plan: &Plan, task: &Task, guardrail: &str) -> Option
 /// The guardrail that keeps a builder to the files of its task.
 pub(super) fn file_boundary(task: &Task) -> String {
     let files: Vec<&str> = task.files().collect();
-    let files = if files.is_empty() {
-        "none".to_owned()
-    } else {
-        files.join(", ")
-    };
-    format!("{BOUNDARY} {files}")
+    format!("{BOUNDARY} {}", listed_or_none(&files))
 }
 
 /// The start of that guardrail.

@@ -12,20 +12,16 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Test Commands: cargo test\u{200b} number",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Test Commands: cargo test number",
-    check: Check::AnyLeaf(check),
+    check: Check::AnyLeaf(check_leaf),
 };
 
-fn check(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+fn check_leaf(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     for command in task.commands() {
-        let Some(hidden) = command.text.chars().find(|c| is_hidden(*c)) else {
-            continue;
-        };
-        let code = u32::from(hidden);
-        sink.report(
-            task,
-            command.span,
-            format!("the command has an invisible character, U+{code:04X}"),
-        )
-        .hint("take it out, or put the command into a script");
+        if let Some(hidden) = command.text.chars().find(|c| is_hidden(*c)) {
+            let code = u32::from(hidden);
+            let detail = format!("the command has an invisible character, U+{code:04X}");
+            sink.report(task, command.span, detail)
+                .hint("take it out, or put the command into a script");
+        }
     }
 }

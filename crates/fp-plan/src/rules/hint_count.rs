@@ -10,21 +10,15 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Hints: Reuse `Cursor`; no regex; no panic; no copy; be quick",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Hints: Reuse `Cursor::take_while`",
-    check: Check::Leaf(check),
+    check: Check::Leaf(check_leaf),
 };
 
-fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
-    let Some(hints) = task.fields.get(FieldKind::Hints) else {
-        return;
-    };
-    let count = hints.items.len();
-    if count > 4 {
-        sink.report(
-            task,
-            hints.span,
-            format!("the task has {count} hints, it should have at most 4"),
-        )
-        .hint(
+fn check_leaf(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    let hints = task.fields.get(FieldKind::Hints);
+    if let Some(hints) = hints.filter(|hints| hints.items.len() > 4) {
+        let count = hints.items.len();
+        let detail = format!("the task has {count} hints, it should have at most 4");
+        sink.report(task, hints.span, detail).hint(
             "keep the hints that decide how it is built; places to read belong under `References:`",
         );
     }

@@ -16,20 +16,20 @@ pub(super) static RULE: Rule = Rule {
     ),
     bad: "- [ID: root] Calculator\n- [ID: 1] Parser\n  - [ID: 1.1] Numbers (Complexity: 2)\n  - [ID: 2.2] Operators (Complexity: 2)\n- [ID: 2] Printer (Complexity: 2)\n  - Dependencies: 2.2",
     good: "- [ID: root] Calculator\n- [ID: 1] Parser\n  - [ID: 1.1] Numbers (Complexity: 2)\n  - [ID: 1.2] Operators (Complexity: 2)\n- [ID: 2] Printer (Complexity: 2)\n  - Dependencies: 1.2",
-    check: Check::Tree(check),
+    check: Check::Tree(check_tree),
 };
 
-fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
+fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
     let mut malformed = HashSet::new();
-    let ids = context.plan.tasks.iter().map(|task| task.id.to_string());
-    let mut taken: HashSet<String> = ids.collect();
-    for (index, task) in context.plan.tasks.iter().enumerate() {
-        let Some(detail) = fault(context, index, &malformed) else {
+    let tasks = &context.plan.tasks;
+    let mut taken: HashSet<String> = tasks.iter().map(|task| task.id.to_string()).collect();
+    for (index, task) in tasks.iter().enumerate() {
+        let Some(detail) = fault_of(context, index, &malformed) else {
             continue;
         };
         malformed.insert(index);
         let id = free_id(context, task, &mut taken);
-        let fixes = renamed(context, index, &id);
+        let fixes = renaming_fixes(context, index, &id);
         sink.report(task, task.id_span, detail)
             .hint(format!("call it {id}"))
             .fixes(fixes);
@@ -38,7 +38,7 @@ fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
 
 /// Returns the fault of an id. Consequences of another finding don't count: a repeated id, or an id below a malformed
 /// parent.
-fn fault(
+fn fault_of(
     context: &RuleContext<'_>,
     index: TaskIndex,
     malformed: &HashSet<TaskIndex>,
@@ -52,18 +52,11 @@ fn fault(
     }
     let parent = task.parent?;
     let above = context.task(parent);
-    if above.parent.is_none()
-        || above.broken
-        || malformed.contains(&parent)
-        || context.repeats_id(parent)
-    {
-        return None;
-    }
-    let extends = task
-        .id
-        .strip_prefix(&*above.id)
-        .is_some_and(|rest| rest.starts_with('.'));
-    (!extends).then(|| format!("id {} doesn't extend its parent's, {}", task.id, above.id))
+    let is_consequence = above.broken || malformed.contains(&parent) || context.repeats_id(parent);
+    let rest = task.id.strip_prefix(&*above.id);
+    let extends = rest.is_some_and(|rest| rest.starts_with('.'));
+    (above.parent.is_some() && !is_consequence && !extends)
+        .then(|| format!("id {} doesn't extend its parent's, {}", task.id, above.id))
 }
 
 /// The next id below the parent of `task` that nobody has.
@@ -75,16 +68,12 @@ fn free_id(context: &RuleContext<'_>, task: &Task, taken: &mut HashSet<String>) 
         None => number.to_string(),
         Some(_) => format!("{}.{number}", parent.id),
     };
-    let free = (1..)
-        .map(id)
-        .find(|id| !taken.contains(id))
-        .unwrap_or_default();
-    taken.insert(free.clone());
-    free
+    let mut ids = (1..).map(id);
+    ids.find(|id| taken.insert(id.clone())).unwrap_or_default()
 }
 
 /// Renames a task, the subtasks whose ids extend its own, and all dependencies on them.
-fn renamed(context: &RuleContext<'_>, index: TaskIndex, new: &str) -> Vec<TextFix> {
+fn renaming_fixes(context: &RuleContext<'_>, index: TaskIndex, new: &str) -> Vec<TextFix> {
     let tasks = &context.plan.tasks;
     let old = &*context.task(index).id;
     let mut fixes = Vec::new();

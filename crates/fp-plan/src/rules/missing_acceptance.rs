@@ -11,10 +11,10 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Acceptance: none",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Acceptance:\n    - `parse(\"12\")` returns 12",
-    check: Check::Leaf(check),
+    check: Check::Leaf(check_leaf),
 };
 
-fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+fn check_leaf(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     if task.fields.items(FieldKind::Acceptance).is_empty() {
         let span = task.fields.span(FieldKind::Acceptance).unwrap_or(task.span);
         sink.report(task, span, "the task has no acceptance criteria")

@@ -10,22 +10,20 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: small)",
     good: "- [ID: 1] Parse numbers (Complexity: 2)",
-    check: Check::Leaf(check),
+    check: Check::Leaf(check_leaf),
 };
 
-fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
-    let (span, detail) = match (task.complexity, task.fields.value(FieldKind::Complexity)) {
+fn check_leaf(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    let source = task.fields.value(FieldKind::Complexity);
+    let detail = match (task.complexity, source) {
         (Some(1..=10), _) => return,
-        (Some(number), Some(source)) => (
-            source.span,
-            format!("complexity {number} is outside 1 to 10"),
-        ),
-        (None, Some(source)) if !source.text.is_empty() => (
-            source.span,
-            format!("complexity `{}` is not a whole number", source.text),
-        ),
-        _ => (task.span, "the task has no complexity".to_owned()),
+        (Some(number), _) => format!("complexity {number} is outside 1 to 10"),
+        (None, Some(source)) if !source.text.is_empty() => {
+            format!("complexity `{}` is not a whole number", source.text)
+        }
+        (None, _) => "the task has no complexity".to_owned(),
     };
-    sink.report(task, span, detail)
+    let source = source.filter(|source| !source.text.is_empty());
+    sink.report(task, source.map_or(task.span, |source| source.span), detail)
         .hint("end the line with `(Complexity: N)`, N from 1 to 10");
 }

@@ -17,25 +17,18 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/nubmer.rs",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/decimal.rs (new)",
-    check: Check::Leaf(check),
+    check: Check::Leaf(check_leaf),
 };
 
-fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+fn check_leaf(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     for item in task.fields.items(FieldKind::Files) {
-        let wildcard = item.text.contains(['*', '?']);
-        if !wildcard
-            && context.facts.path(&item.text) == Some(PathFact::Missing)
-            && !context.created.contains(&*item.text)
-        {
-            sink.report(
-                task,
-                item.span,
-                format!(
-                    "`{}` does not exist, and no task says that it creates it",
-                    item.text
-                ),
-            )
-            .hint("correct the path, or mark the file as `(new)`");
+        let path = &*item.text;
+        let is_pattern = path.contains(['*', '?']);
+        let is_missing = context.facts.path(path) == Some(PathFact::Missing);
+        if is_missing && !is_pattern && !context.created.contains(path) {
+            let detail = format!("`{path}` does not exist, and no task says that it creates it");
+            sink.report(task, item.span, detail)
+                .hint("correct the path, or mark the file as `(new)`");
         }
     }
 }
@@ -45,25 +38,22 @@ pub(super) fn created_files<'f>(
     task: &'f Task<'_>,
     facts: &RuleFacts,
 ) -> impl Iterator<Item = &'f str> {
-    let says_so = LazyCell::new(|| {
-        let texts = std::iter::once(&*task.description)
-            .chain(task.fields.text(FieldKind::Description))
+    let creates = |text: &str| CREATES.is_match(text);
+    let says_so = LazyCell::new(move || {
+        let description = task.fields.text(FieldKind::Description);
+        let mut texts = description
+            .into_iter()
+            .chain([&*task.description])
             .chain(task.acceptance())
             .chain(task.hints());
-        texts.into_iter().any(|text| CREATES.is_match(text))
+        texts.any(creates)
     });
-    task.fields
-        .items(FieldKind::Files)
-        .iter()
-        .filter(move |item| {
-            facts.path(&item.text) == Some(PathFact::Missing)
-                && (item
-                    .note
-                    .as_deref()
-                    .is_some_and(|note| CREATES.is_match(note))
-                    || *says_so)
-        })
-        .map(|item| &*item.text)
+    let files = task.fields.items(FieldKind::Files).iter();
+    let created = files.filter(move |item| {
+        facts.path(&item.text) == Some(PathFact::Missing)
+            && (item.note.as_deref().is_some_and(creates) || *says_so)
+    });
+    created.map(|item| &*item.text)
 }
 
 static CREATES: LazyLock<Regex> = LazyLock::new(|| {

@@ -11,30 +11,22 @@ pub(super) static RULE: Rule = Rule {
     fix: Some("Inserts the guardrail with the task's files."),
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs\n  - Guardrails:\n    - Do NOT add new dependencies",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs\n  - Guardrails:\n    - Do NOT modify files outside: src/number.rs\n    - Do NOT add new dependencies",
-    check: Check::Leaf(check),
+    check: Check::Leaf(check_leaf),
 };
 
-fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+fn check_leaf(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     let guardrails = task.fields.items(FieldKind::Guardrails);
-    let Some(first) = guardrails.first() else {
-        return;
-    };
-    if !guardrails.iter().any(|item| is_boundary(&item.text)) {
+    let is_bounded = guardrails.iter().any(|item| is_boundary(&item.text));
+    if let Some(first) = guardrails.first().filter(|_| !is_bounded) {
         let fix = add_guardrail(context.plan, task, &file_boundary(task));
-        sink.report(
-            task,
-            first.span,
-            "no guardrail bounds the files that may be modified",
-        )
-        .hint(format!("add `{BOUNDARY} …`"))
-        .fixes(fix.into_iter().collect());
+        let detail = "no guardrail bounds the files that may be modified";
+        sink.report(task, first.span, detail)
+            .hint(format!("add `{BOUNDARY} …`"))
+            .fixes(fix.into_iter().collect());
     }
 }
 
 fn is_boundary(guardrail: &str) -> bool {
-    let wanted = BOUNDARY.trim_end_matches(':').as_bytes();
-    guardrail
-        .as_bytes()
-        .windows(wanted.len())
-        .any(|part| part.eq_ignore_ascii_case(wanted))
+    let wanted = BOUNDARY.trim_end_matches(':').to_lowercase();
+    guardrail.to_lowercase().contains(&wanted)
 }

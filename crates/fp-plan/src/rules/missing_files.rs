@@ -11,16 +11,13 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Tests Required: no",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs\n  - Tests Required: no",
-    check: Check::Leaf(check),
+    check: Check::Leaf(check_leaf),
 };
 
-fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+fn check_leaf(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     if task.fields.get(FieldKind::Files).is_none() {
-        sink.report(
-            task,
-            task.span,
-            "the task doesn't say which files it changes",
-        )
-        .hint("add `Files:` with the files, or `Files: none`");
+        let detail = "the task doesn't say which files it changes";
+        sink.report(task, task.span, detail)
+            .hint("add `Files:` with the files, or `Files: none`");
     }
 }

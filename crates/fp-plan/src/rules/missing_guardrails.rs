@@ -14,18 +14,17 @@ pub(super) static RULE: Rule = Rule {
     ),
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs\n  - Guardrails:\n    - Do NOT modify files outside: src/number.rs\n    - Do NOT add new dependencies",
-    check: Check::Leaf(check),
+    check: Check::Leaf(check_leaf),
 };
 
-fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+fn check_leaf(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     if !task.fields.items(FieldKind::Guardrails).is_empty() {
         return;
     }
-    let baseline = [
-        file_boundary(task),
-        "Do NOT add new dependencies".to_owned(),
-    ];
-    let fix = match task.fields.span(FieldKind::Guardrails) {
+    let given = task.fields.span(FieldKind::Guardrails);
+    let boundary = file_boundary(task);
+    let baseline = [boundary, "Do NOT add new dependencies".to_owned()];
+    let fix = match given {
         None => add_field(context.plan, task, FieldKind::Guardrails, &baseline),
         Some(span) => TextFix {
             title: "add `Guardrails`".to_owned(),
@@ -33,8 +32,11 @@ fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
             replacement: format!("Guardrails: {}", baseline.join("; ")),
         },
     };
-    let span = task.fields.span(FieldKind::Guardrails).unwrap_or(task.span);
-    sink.report(task, span, "the task has no guardrails")
-        .hint("say under `Guardrails:` what the builder must not do, its file boundary first")
-        .fixes(vec![fix]);
+    sink.report(
+        task,
+        given.unwrap_or(task.span),
+        "the task has no guardrails",
+    )
+    .hint("say under `Guardrails:` what the builder must not do, its file boundary first")
+    .fixes(vec![fix]);
 }

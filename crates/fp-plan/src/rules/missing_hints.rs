@@ -11,10 +11,10 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Hints: none",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Hints: Reuse `Cursor::take_while`",
-    check: Check::Leaf(check),
+    check: Check::Leaf(check_leaf),
 };
 
-fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+fn check_leaf(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     if task.fields.items(FieldKind::Hints).is_empty() {
         let span = task.fields.span(FieldKind::Hints).unwrap_or(task.span);
         sink.report(task, span, "the task has no hints")

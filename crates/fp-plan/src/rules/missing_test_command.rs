@@ -10,20 +10,16 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Tests Required: yes",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Tests Required: yes\n  - Test Commands: cargo test number",
-    check: Check::Leaf(check),
+    check: Check::Leaf(check_leaf),
 };
 
-fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+fn check_leaf(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     if task.tests_required()
         && let Some(span) = task.fields.span(FieldKind::TestsRequired)
-        && task.fields.items(FieldKind::TestCommands).is_empty()
-        && task.verify().is_none()
+        && task.commands().next().is_none()
     {
-        sink.report(
-            task,
-            span,
-            "tests are required and there is no command that runs them",
-        )
-        .hint("add `Test Commands:` with the narrowest command that runs them");
+        let detail = "tests are required and there is no command that runs them";
+        sink.report(task, span, detail)
+            .hint("add `Test Commands:` with the narrowest command that runs them");
     }
 }

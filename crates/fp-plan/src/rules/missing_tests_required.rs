@@ -11,24 +11,21 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs\n  - Tests Required: no",
-    check: Check::Leaf(check),
+    check: Check::Leaf(check_leaf),
 };
 
-fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
-    let fields = &task.fields;
-    if fields.text(FieldKind::TestsRequired).is_some() {
+fn check_leaf(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    const KIND: FieldKind = FieldKind::TestsRequired;
+    if task.fields.text(KIND).is_some() {
         return;
     }
-    let (span, detail) = match (
-        fields.get(FieldKind::TestsRequired),
-        fields.value(FieldKind::TestsRequired),
-    ) {
-        (_, Some(item)) => (item.span, format!("`{}` is neither yes nor no", item.text)),
-        (Some(field), None) => (field.span, "`Tests Required` has no value".to_owned()),
-        (None, None) => (
-            task.span,
-            "the task doesn't say whether tests are required".to_owned(),
-        ),
+    let (span, detail) = match (task.fields.value(KIND), task.fields.span(KIND)) {
+        (Some(item), _) => (item.span, format!("`{}` is neither yes nor no", item.text)),
+        (None, Some(span)) => (span, "`Tests Required` has no value".to_owned()),
+        (None, None) => {
+            let detail = "the task doesn't say whether tests are required";
+            (task.span, detail.to_owned())
+        }
     };
     sink.report(task, span, detail)
         .hint("write `Tests Required: yes` or `Tests Required: no`");

@@ -130,25 +130,32 @@ pub fn rule(id: &str) -> Option<&'static Rule> {
 pub fn check(plan: &Plan, parsed: &[Diagnostic], facts: &RuleFacts) -> Vec<Diagnostic> {
     let context = RuleContext::new(plan, parsed, facts);
     let mut found = parsed.to_vec();
-    for (index, task) in plan.tasks.iter().enumerate() {
-        let leaf = task.is_leaf() && !task.broken;
-        let done = facts
+    let leaves: Vec<&Task> = plan.leaves().filter(|leaf| !leaf.broken).collect();
+    let is_done = |leaf: &Task| {
+        facts
             .done
-            .get(&*task.id)
-            .is_some_and(|title| *title == task.description);
-        for rule in RULES {
-            let mut sink = FindingSink::new(rule, &context, &mut found);
-            match rule.check {
-                Check::Leaf(check) if leaf && !done => check(&context, task, &mut sink),
-                Check::AnyLeaf(check) if leaf => check(&context, task, &mut sink),
-                Check::Task(check) => check(&context, index, &mut sink),
-                Check::Leaf(_) | Check::AnyLeaf(_) | Check::Parser | Check::Tree(_) => {}
-            }
-        }
-    }
+            .get(&*leaf.id)
+            .is_some_and(|title| *title == leaf.description)
+    };
+    let to_build: Vec<&Task> = leaves
+        .iter()
+        .copied()
+        .filter(|leaf| !is_done(leaf))
+        .collect();
     for rule in RULES {
-        if let Check::Tree(check) = rule.check {
-            check(&context, &mut FindingSink::new(rule, &context, &mut found));
+        let mut sink = FindingSink::new(rule, &context, &mut found);
+        match rule.check {
+            Check::Parser => {}
+            Check::Leaf(check) => to_build
+                .iter()
+                .for_each(|leaf| check(&context, leaf, &mut sink)),
+            Check::AnyLeaf(check) => leaves
+                .iter()
+                .for_each(|leaf| check(&context, leaf, &mut sink)),
+            Check::Task(check) => {
+                (0..plan.tasks.len()).for_each(|index| check(&context, index, &mut sink))
+            }
+            Check::Tree(check) => check(&context, &mut sink),
         }
     }
     found.sort_by_key(|diagnostic| diagnostic.span);

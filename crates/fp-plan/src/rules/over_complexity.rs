@@ -11,20 +11,16 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: 1] Rewrite the whole parser (Complexity: 7)",
     good: "- [ID: 1] Rewrite the number parser (Complexity: 3)",
-    check: Check::Leaf(check),
+    check: Check::Leaf(check_leaf),
 };
 
-fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+fn check_leaf(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     let limit = context.facts.max_complexity;
-    if let (Some(complexity @ 1..=10), Some(source)) =
-        (task.complexity, task.fields.value(FieldKind::Complexity))
-        && complexity > limit
-    {
-        sink.report(
-            task,
-            source.span,
-            format!("complexity {complexity} is above the limit of {limit}"),
-        )
-        .hint("split the task into two to five subtasks");
+    if let Some(complexity @ 1..=10) = task.complexity.filter(|complexity| *complexity > limit) {
+        let source = task.fields.value(FieldKind::Complexity);
+        let span = source.map_or(task.span, |source| source.span);
+        let detail = format!("complexity {complexity} is above the limit of {limit}");
+        sink.report(task, span, detail)
+            .hint("split the task into two to five subtasks");
     }
 }

@@ -11,35 +11,35 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: root] Calculator\n- [ID: 1] Parser\n  - Files: src/parser.rs\n  - [ID: 1.1] Numbers (Complexity: 2)\n  - [ID: 1.2] Operators (Complexity: 2)",
     good: "- [ID: root] Calculator\n- [ID: 1] Parser\n  - [ID: 1.1] Numbers (Complexity: 2)\n    - Files: src/number.rs\n  - [ID: 1.2] Operators (Complexity: 2)",
-    check: Check::Task(check),
+    check: Check::Task(check_task),
 };
 
-fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
+fn check_task(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
     let task = context.task(index);
     if task.is_leaf() {
         return;
     }
-    let mut given: Vec<(FieldKind, Span)> = task
+    let is_of_parents =
+        |kind: FieldKind| [FieldKind::Complexity, FieldKind::Description].contains(&kind);
+    let given = task
         .fields
         .given()
-        .map(|(kind, field)| (kind, field.span))
+        .filter(|(kind, _)| !is_of_parents(*kind));
+    let mut given: Vec<(Span, &str)> = given
+        .map(|(kind, field)| (field.span, kind.label()))
         .collect();
-    given.retain(|(kind, _)| ![FieldKind::Complexity, FieldKind::Description].contains(kind));
-    given.sort_by_key(|&(_, span)| span);
-    let Some((_, first)) = given.first() else {
+    given.sort();
+    let Some(&(first, _)) = given.first() else {
         return;
     };
     let labels: Vec<String> = given
         .iter()
-        .map(|(kind, _)| format!("`{}`", kind.label()))
+        .map(|(_, label)| format!("`{label}`"))
         .collect();
-    sink.report(
-        task,
-        *first,
-        format!(
-            "a task with subtasks has {}, which is ignored",
-            labels.join(", ")
-        ),
-    )
-    .hint("move it to the subtasks that it is about");
+    let detail = format!(
+        "a task with subtasks has {}, which is ignored",
+        labels.join(", ")
+    );
+    sink.report(task, first, detail)
+        .hint("move it to the subtasks that it is about");
 }

@@ -13,32 +13,29 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: ../other/number.rs",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Files: src/number.rs",
-    check: Check::AnyLeaf(check),
+    check: Check::AnyLeaf(check_leaf),
 };
 
-fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+fn check_leaf(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    const RELATIVE: &str = "name files relative to the repository";
     for item in task.fields.items(FieldKind::Files) {
-        let mut hint = "name files relative to the repository";
-        let why = match normal(&item.text) {
-            Err(escape) => format!("outside the repository: {escape}"),
-            Ok(_) if context.facts.path(&item.text) == Some(PathFact::Outside) => {
-                "outside the repository: a symbolic link leads out".to_owned()
+        let (why, hint) = match (normal(&item.text), context.facts.path(&item.text)) {
+            (Err(escape), _) => (format!("outside the repository: {escape}"), RELATIVE),
+            (Ok(_), Some(PathFact::Outside)) => {
+                let why = "outside the repository: a symbolic link leads out";
+                (why.to_owned(), RELATIVE)
             }
-            Ok(_) if context.facts.path(&item.text) == Some(PathFact::Impossible) => {
-                hint = "choose another name";
-                "no name that Windows allows: a device's, with a dot or a blank at its end, or with one of `<>:\"|`"
-                    .to_owned()
+            (Ok(_), Some(PathFact::Impossible)) => {
+                let why = "no name that Windows allows: a device's, with a dot or a blank at its end, or with one of `<>:\"|`";
+                (why.to_owned(), "choose another name")
             }
-            Ok(_) if item.text.contains('\\') => {
-                "no path in git, which has `/` between folders".to_owned()
+            (Ok(_), _) if item.text.contains('\\') => {
+                let why = "no path in git, which has `/` between folders";
+                (why.to_owned(), RELATIVE)
             }
-            Ok(_) => continue,
+            (Ok(_), _) => continue,
         };
-        sink.report(
-            task,
-            item.span,
-            format!("`{}` is {why}", item.text.escape_debug()),
-        )
-        .hint(hint);
+        let detail = format!("`{}` is {why}", item.text.escape_debug());
+        sink.report(task, item.span, detail).hint(hint);
     }
 }

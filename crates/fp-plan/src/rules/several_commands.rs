@@ -12,28 +12,18 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Test Commands: cargo test number, grep -q number src/lexer.rs",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Test Commands:\n    - cargo test number\n    - grep -q number src/lexer.rs",
-    check: Check::Leaf(check),
+    check: Check::Leaf(check_leaf),
 };
 
-fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+fn check_leaf(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     for command in task.commands() {
         let first = program_of(&command.text);
+        let is_known = |word: &str| context.facts.programs.get(word) == Some(&true);
         let mut words = words_behind_commas(&command.text);
-        let is_program = |word: &&str| {
-            starts_command(first, word)
-                || context
-                    .facts
-                    .programs
-                    .get(*word)
-                    .is_some_and(|known| *known)
-        };
-        if let Some(word) = words.find(is_program) {
-            sink.report(
-                task,
-                command.span,
-                format!("this is one command, and `{word}` behind a comma is a program"),
-            )
-            .hint("write one command a line in a list below the label, or quote the text that has the comma");
+        if let Some(word) = words.find(|word| starts_command(first, word) || is_known(word)) {
+            let detail = format!("this is one command, and `{word}` behind a comma is a program");
+            sink.report(task, command.span, detail)
+                .hint("write one command a line in a list below the label, or quote the text that has the comma");
         }
     }
 }

@@ -1,5 +1,9 @@
 //! `stale-reference`.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::prelude::*;
 use crate::plan::path::{Reference, normal, reference};
 
@@ -7,24 +11,12 @@ use crate::plan::path::{Reference, normal, reference};
 const NEAR: u64 = 10;
 /// Fewest letters of a name that is looked for.
 const SHORTEST: usize = 3;
-/// Words before a name that is defined.
-const DEFINITIONS: [&str; 15] = [
-    "def",
-    "fn",
-    "func",
-    "function",
-    "class",
-    "struct",
-    "enum",
-    "trait",
-    "interface",
-    "impl",
-    "type",
-    "const",
-    "static",
-    "mod",
-    "module",
-];
+/// Words before a name that is defined, in most languages.
+static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
+    let words =
+        "def|fn|func|function|class|struct|enum|trait|interface|impl|type|const|static|mod|module";
+    Regex::new(&format!(r"\b(?:{words})\b\W*(\w+)")).expect("the pattern is a constant")
+});
 
 pub(super) static RULE: Rule = Rule {
     id: "stale-reference",
@@ -34,46 +26,54 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - References: src/lexer.rs:900 - structure to follow",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - References: src/lexer.rs:15 - structure to follow",
-    check: Check::Leaf(check),
+    check: Check::Leaf(check_leaf),
 };
 
-fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+fn check_leaf(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     for item in task.fields.items(FieldKind::References) {
-        let Some(Reference { path, line, .. }) = reference(&item.text) else {
+        let Some(found) = reference(&item.text) else {
             continue;
         };
-        let detail = match (context.facts.path(path), line) {
-            _ if normal(path).is_err() => {
-                format!("`{}` is outside the repository", path.escape_debug())
-            }
-            (Some(PathFact::Outside), _) => format!("`{path}` leads out of the repository"),
-            (Some(PathFact::Missing), _) if !context.created.contains(path) => {
-                format!("`{path}` does not exist")
-            }
-            (Some(PathFact::File { .. }), Some(0)) => {
-                format!("`{path}` has no line 0, lines count from 1")
-            }
-            (Some(PathFact::File { lines: Some(lines) }), Some(line)) if line > lines => {
-                format!("`{path}` has {lines} lines, there is no line {line}")
-            }
-            _ => match line.and_then(|line| misplaced(context, &reference(&item.text)?, line)) {
-                Some(detail) => detail,
-                None => continue,
-            },
-        };
-        sink.report(task, item.span, detail)
-            .hint("look the place up again, or leave the reference out");
+        if let Some(detail) = fault_of(context, &found) {
+            sink.report(task, item.span, detail)
+                .hint("look the place up again, or leave the reference out");
+        }
     }
 }
 
+fn fault_of(context: &RuleContext<'_>, reference: &Reference<'_>) -> Option<String> {
+    let Reference { path, line, .. } = *reference;
+    let detail = match (context.facts.path(path), line) {
+        _ if normal(path).is_err() => {
+            format!("`{}` is outside the repository", path.escape_debug())
+        }
+        (Some(PathFact::Outside), _) => format!("`{path}` leads out of the repository"),
+        (Some(PathFact::Missing), _) if !context.created.contains(path) => {
+            format!("`{path}` does not exist")
+        }
+        (Some(PathFact::File { .. }), Some(0)) => {
+            format!("`{path}` has no line 0, lines count from 1")
+        }
+        (Some(PathFact::File { lines: Some(lines) }), Some(line)) if line > lines => {
+            format!("`{path}` has {lines} lines, there is no line {line}")
+        }
+        _ => return misplaced_name(context, reference, line?),
+    };
+    Some(detail)
+}
+
 /// Finds a reference whose text names something that its file has, but not near the line.
-fn misplaced(context: &RuleContext<'_>, reference: &Reference<'_>, line: u64) -> Option<String> {
+fn misplaced_name(
+    context: &RuleContext<'_>,
+    reference: &Reference<'_>,
+    line: u64,
+) -> Option<String> {
     let text = context.facts.texts.get(&*normal(reference.path).ok()?)?;
     let first = reference.first.unwrap_or(line);
     let mut elsewhere = None;
-    for (name, is_code) in names(reference.why) {
+    for (name, is_code) in names_in(reference.why) {
         for (number, content) in (1u64..).zip(text.lines()) {
-            let stands = content.contains(name) && words(content).any(|word| word == name);
+            let stands = content.contains(name) && words_in(content).any(|word| word == name);
             if !stands || !(is_code || defines(content, name)) {
                 continue;
             }
@@ -84,18 +84,18 @@ fn misplaced(context: &RuleContext<'_>, reference: &Reference<'_>, line: u64) ->
         }
     }
     let (name, number) = elsewhere?;
+    let path = reference.path;
     Some(format!(
-        "`{}` is not near line {line} of `{}`, but at line {number}",
-        name, reference.path
+        "`{name}` is not near line {line} of `{path}`, but at line {number}"
     ))
 }
 
 /// The words of a reference's text of at least [`SHORTEST`] letters, each with whether it must be a name of code: in
 /// backticks, or in the form of one. An ordinary word is a name only where the file defines it.
-fn names(why: &str) -> impl Iterator<Item = (&str, bool)> {
+fn names_in(why: &str) -> impl Iterator<Item = (&str, bool)> {
     why.split('`').enumerate().flat_map(|(i, part)| {
         let is_quoted = i % 2 == 1;
-        let long = words(part).filter(|word| word.len() >= SHORTEST);
+        let long = words_in(part).filter(|word| word.len() >= SHORTEST);
         long.map(move |word| {
             let inner = word.get(1..).unwrap_or_default();
             (
@@ -106,15 +106,12 @@ fn names(why: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
+fn words_in(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_')
         .filter(|word| !word.is_empty())
 }
 
-/// True if `line` defines `name`, in most languages.
 fn defines(line: &str, name: &str) -> bool {
-    let mut words = words(line)
-        .skip_while(|word| !DEFINITIONS.contains(word))
-        .skip(1);
-    words.next() == Some(name)
+    let mut definitions = DEFINITION.captures_iter(line);
+    definitions.any(|found| &found[1] == name)
 }

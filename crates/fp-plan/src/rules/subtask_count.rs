@@ -1,6 +1,7 @@
 //! `subtask-count`.
 
 use super::prelude::*;
+use crate::text::counted;
 
 pub(super) static RULE: Rule = Rule {
     id: "subtask-count",
@@ -10,28 +11,20 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: root] Calculator\n- [ID: 1] Parser\n  - [ID: 1.1] Numbers (Complexity: 2)\n- [ID: 2] Printer (Complexity: 2)",
     good: "- [ID: root] Calculator\n- [ID: 1] Parser\n  - [ID: 1.1] Numbers (Complexity: 2)\n  - [ID: 1.2] Operators (Complexity: 2)\n- [ID: 2] Printer (Complexity: 2)",
-    check: Check::Task(check),
+    check: Check::Task(check_task),
 };
 
-fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
+fn check_task(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
     let task = context.task(index);
-    let (count, hint) = match task.children.len() {
+    let count = task.children.len();
+    let hint = match count {
         0 | 2..=5 => return,
-        1 => (
-            "1 subtask".to_owned(),
-            "merge it into its parent, or split it",
-        ),
-        many => (
-            format!("{many} subtasks"),
-            "group them under two to five tasks",
-        ),
+        1 => "merge it into its parent, or split it",
+        _ => "group them under two to five tasks",
     };
     if task.parent.is_some() {
-        sink.report(
-            task,
-            task.span,
-            format!("the task has {count}, a parent has 2 to 5"),
-        )
-        .hint(hint);
+        let subtasks = counted(count, "subtask");
+        let detail = format!("the task has {subtasks}, a parent has 2 to 5");
+        sink.report(task, task.span, detail).hint(hint);
     }
 }

@@ -1,5 +1,8 @@
 //! `uncovered-requirement`.
 
+use std::collections::HashSet;
+
+use super::context::ConfirmedRequirement;
 use super::prelude::*;
 
 pub(super) static RULE: Rule = Rule {
@@ -10,26 +13,25 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Covers: R2",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Covers: R1, R2",
-    check: Check::Tree(check),
+    check: Check::Tree(check_tree),
 };
 
-fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
+fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
     if context.plan.root.is_none() {
         return;
     }
-    for requirement in &context.facts.requirements {
-        let covered = [&requirement.id, &requirement.text]
+    let tasks = context.plan.tasks.iter();
+    let covered = tasks.flat_map(|task| task.fields.items(FieldKind::Covers));
+    let covered: HashSet<String> = covered.map(|item| item.text.to_lowercase()).collect();
+    for ConfirmedRequirement { id, text } in &context.facts.requirements {
+        if ![id, text]
             .iter()
-            .any(|name| context.covered.contains(&name.to_lowercase()));
-        if !covered {
-            sink.report_plan(format!(
-                "no leaf covers {}: {}",
-                requirement.id, requirement.text
-            ))
-            .hint(format!(
-                "add `Covers: {}` to the leaf that does, or a leaf",
-                requirement.id
-            ));
+            .any(|name| covered.contains(&name.to_lowercase()))
+        {
+            sink.report_plan(format!("no leaf covers {id}: {text}"))
+                .hint(format!(
+                    "add `Covers: {id}` to the leaf that does, or a leaf"
+                ));
         }
     }
 }

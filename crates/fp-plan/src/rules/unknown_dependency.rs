@@ -11,16 +11,16 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n- [ID: 2] Printer (Complexity: 2)\n  - Dependencies: 3",
     good: "- [ID: root] Calculator\n- [ID: 1] Parser (Complexity: 2)\n- [ID: 2] Printer (Complexity: 2)\n  - Dependencies: 1",
-    check: Check::AnyLeaf(check),
+    check: Check::AnyLeaf(check_leaf),
 };
 
-fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
-    let unknown = task
-        .ordering()
-        .filter(|item| context.index.find(&item.text).is_none());
-    for item in unknown {
+fn check_leaf(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+    for item in task.ordering() {
+        if context.index.find(&item.text).is_some() {
+            continue;
+        }
         let finding = sink.report(task, item.span, format!("there is no task `{}`", item.text));
-        match meant(context, item) {
+        match meant_id(context, item) {
             Some(id) => finding.hint(format!("did you mean {id}?")),
             None => finding.hint("name tasks by their ids, separated by commas, or write `none`"),
         };
@@ -28,22 +28,16 @@ fn check(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
 }
 
 /// The id or title that matches apart from case, punctuation and a leading `task` or `t`.
-fn meant<'p>(context: &RuleContext<'p>, item: &Item) -> Option<&'p str> {
+fn meant_id<'p>(context: &RuleContext<'p>, item: &Item) -> Option<&'p str> {
     let bare = |text: &str| -> String {
-        let text: String = text.chars().filter(|c| c.is_alphanumeric()).collect();
-        text.to_lowercase()
-            .trim_start_matches("task")
-            .trim_start_matches('t')
-            .to_owned()
+        let letters = text.chars().filter(|c| c.is_alphanumeric());
+        let text = letters.collect::<String>().to_lowercase();
+        let text = text.trim_start_matches("task").trim_start_matches('t');
+        text.to_owned()
     };
     let wanted = bare(&item.text);
-    if wanted.is_empty() {
-        return None;
-    }
-    let found = context
-        .plan
-        .tasks
-        .iter()
-        .find(|task| bare(&task.id) == wanted || bare(&task.description) == wanted);
+    let is_meant = |text: &str| !wanted.is_empty() && bare(text) == wanted;
+    let mut tasks = context.plan.tasks.iter();
+    let found = tasks.find(|task| is_meant(&task.id) || is_meant(&task.description));
     found.map(|task| &*task.id)
 }

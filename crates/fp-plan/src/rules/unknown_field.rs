@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Owner: somebody",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Priority: high",
-    check: Check::Task(check),
+    check: Check::Task(check_task),
 };
 
 /// Other names that people use for fields of the language.
@@ -40,31 +40,22 @@ const OTHER_NAMES: [(&str, FieldKind); 20] = [
     ("effort", FieldKind::Complexity),
 ];
 
-fn check(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
+fn check_task(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
     let task = context.task(index);
     for (label, item) in &task.fields.unknown {
-        let other = OTHER_NAMES
-            .iter()
-            .find(|(name, _)| name.eq_ignore_ascii_case(label));
+        let is_it = |name: &str| name.eq_ignore_ascii_case(label);
+        let other = OTHER_NAMES.iter().find(|(name, _)| is_it(name));
         let hint = match other {
             Some((_, field)) => format!("did you mean `{}`?", field.label()),
-            None => "`fp validate --explain unknown-field` lists the fields; what is no field needs no colon"
+            None => "`fp explain unknown-field` lists the fields; what is no field needs no colon"
                 .to_owned(),
         };
-        sink.report(
-            task,
-            item.span,
-            format!("`{label}` is not a field of a task"),
-        )
-        .hint(hint);
+        let detail = format!("`{label}` is not a field of a task");
+        sink.report(task, item.span, detail).hint(hint);
     }
     for (label, item) in &task.fields.duplicates {
-        sink.report(
-            task,
-            item.span,
-            format!("`{label}` is given twice, the first one counts"),
-        )
-        .hint("merge the two");
+        let detail = format!("`{label}` is given twice, the first one counts");
+        sink.report(task, item.span, detail).hint("merge the two");
     }
     if let Some(item) = task.fields.value(FieldKind::Risk)
         && task.fields.text(FieldKind::Risk).is_none()

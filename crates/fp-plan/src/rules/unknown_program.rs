@@ -15,30 +15,27 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Test Commands: crago test number",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Test Commands: cargo test number",
-    check: Check::Tree(check),
+    check: Check::Tree(check_tree),
 };
 
 /// A program that is missing is reported once, at the first command that needs it.
-fn check(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
+fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
+    const NO_FILE: &str =
+        "correct the path, or mark the file as `(new)` in the task that creates it";
+    const NO_PROGRAM: &str =
+        "install it on this machine, or correct the command; keep it if a task installs it";
     let mut missing: HashSet<&str> = HashSet::new();
     for leaf in context.plan.leaves().filter(|leaf| !leaf.broken) {
         for command in leaf.commands() {
             let word = program_of(&command.text).filter(|word| !is_there(context, word));
-            let Some(word) = word.filter(|word| missing.insert(word)) else {
-                continue;
-            };
-            let (what, hint) = match word.contains('/') {
-                true => (
-                    "file",
-                    "correct the path, or mark the file as `(new)` in the task that creates it",
-                ),
-                false => (
-                    "program",
-                    "install it on this machine, or correct the command; keep it if a task installs it",
-                ),
-            };
-            sink.report(leaf, command.span, format!("there is no {what} `{word}`"))
-                .hint(hint);
+            if let Some(word) = word.filter(|word| missing.insert(word)) {
+                let (what, hint) = match word.contains('/') {
+                    true => ("file", NO_FILE),
+                    false => ("program", NO_PROGRAM),
+                };
+                sink.report(leaf, command.span, format!("there is no {what} `{word}`"))
+                    .hint(hint);
+            }
         }
     }
 }

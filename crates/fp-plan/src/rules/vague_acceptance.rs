@@ -14,7 +14,7 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Acceptance: Large numbers are handled properly",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Acceptance: A number above 2^63 gives the error `too large`",
-    check: Check::Leaf(check),
+    check: Check::Leaf(check_leaf),
 };
 
 /// Phrases that praise a result without describing it. Those of the last line are in scripts that don't separate words,
@@ -35,15 +35,12 @@ static PHRASES: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&pattern).expect("the pattern is a constant")
 });
 
-fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
+fn check_leaf(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     for item in task.fields.items(FieldKind::Acceptance) {
         if let Some(phrase) = vague_phrase(&item.text) {
-            sink.report(
-                task,
-                item.span,
-                format!("\"{phrase}\" says nothing that can be observed"),
-            )
-            .hint("name something visible: a value, an error, an exit status, a file");
+            let detail = format!("\"{phrase}\" says nothing that can be observed");
+            sink.report(task, item.span, detail)
+                .hint("name something visible: a value, an error, an exit status, a file");
         }
     }
 }
@@ -51,16 +48,10 @@ fn check(_context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
 /// The first vague phrase of a criterion, unless the criterion contains something definite, such as code or a
 /// quotation.
 pub fn vague_phrase(criterion: &str) -> Option<&str> {
-    if criterion.contains(['`', '"', '“']) {
-        return None;
-    }
-    let found = PHRASES.captures(criterion)?;
-    found
-        .iter()
-        .skip(1)
-        .flatten()
-        .next()
-        .map(|phrase| phrase.as_str())
+    let is_definite = criterion.contains(['`', '"', '“']);
+    let found = PHRASES.captures(criterion).filter(|_| !is_definite)?;
+    let phrase = found.iter().skip(1).flatten().next()?;
+    Some(phrase.as_str())
 }
 
 #[cfg(test)]
