@@ -3,8 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::plan::meaning::leaf_text;
+use crate::plan::position::BOM;
 use crate::plan::{FieldKind, Plan, Task, TaskIndex, parse};
 use crate::rules::fix::{set_ids, written_ids};
+use crate::text::indented;
 
 /// The place for a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +60,7 @@ pub fn with_leaf(text: &str, place: LeafPlace<'_>, leaf: &str) -> Result<EditedT
             (text[..start].to_owned(), indent, end_of(text, task))
         }
         LeafPlace::Below(parent) => {
-            let parent = &plan.tasks[find(&plan, parent)?];
+            let parent = &plan.tasks[find_task(&plan, parent)?];
             let indent = match parent.children.last() {
                 Some(&last) => line_of(text, &plan.tasks[last])?.1,
                 None => line_of(text, parent)?.1 + 2,
@@ -67,9 +69,10 @@ pub fn with_leaf(text: &str, place: LeafPlace<'_>, leaf: &str) -> Result<EditedT
             (text[..end].to_owned() + plan.newline(), indent, end)
         }
     };
-    let lines = indented(&leaf, indent, &plan);
-    let edited = [&before, &lines, &text[behind..]].concat();
-    finish(text, edited, id, Vec::new())
+    let margin = " ".repeat(indent);
+    let leaf = indented(&leaf, indent).replace('\n', plan.newline());
+    let edited = [&before, &margin, &leaf, &text[behind..]].concat();
+    checked_edit(text, edited, id, Vec::new())
 }
 
 /// Takes out the leaf `id`, and its id from the tasks that wait for it.
@@ -85,7 +88,7 @@ pub fn without_leaf(text: &str, id: &str) -> Result<EditedTree, NotPlaced> {
         for kind in FieldKind::ORDERING {
             let ids = written_ids(task, kind, |other| other != id);
             if ids.len() < task.fields.items(kind).len() {
-                fixes.push(set_ids(&rest, task, kind, &ids, String::new()));
+                fixes.push(set_ids(&rest, task, kind, &ids, ""));
                 loosened.push(task.id.to_string());
             }
         }
@@ -95,11 +98,11 @@ pub fn without_leaf(text: &str, id: &str) -> Result<EditedTree, NotPlaced> {
     for fix in fixes.into_iter().rev() {
         edited.replace_range(fix.span.start..fix.span.end, &fix.replacement);
     }
-    finish(text, edited, id.to_owned(), loosened)
+    checked_edit(text, edited, id.to_owned(), loosened)
 }
 
 /// Refuses an edit that changes leaves of `before` that it isn't about.
-fn finish(
+fn checked_edit(
     before: &str,
     text: String,
     task: String,
@@ -125,43 +128,33 @@ fn finish(
     })
 }
 
-fn find(plan: &Plan<'_>, id: &str) -> Result<TaskIndex, NotPlaced> {
-    let found = plan
-        .tasks
-        .iter()
-        .position(|task| task.id == id && !task.synthetic);
+fn find_task(plan: &Plan<'_>, id: &str) -> Result<TaskIndex, NotPlaced> {
+    let mut tasks = plan.tasks.iter();
+    let found = tasks.position(|task| task.id == id && !task.synthetic);
     found.ok_or_else(|| NotPlaced::UnknownTask(id.to_owned()))
 }
 
 fn leaf_of<'p, 't>(plan: &'p Plan<'t>, id: &str) -> Result<&'p Task<'t>, NotPlaced> {
-    let task = &plan.tasks[find(plan, id)?];
-    if task.is_leaf() {
-        Ok(task)
-    } else {
-        Err(NotPlaced::HasSubtasks(id.to_owned()))
+    let task = &plan.tasks[find_task(plan, id)?];
+    match task.is_leaf() {
+        true => Ok(task),
+        false => Err(NotPlaced::HasSubtasks(id.to_owned())),
     }
 }
 
 /// Reads `text` as one leaf; returns its id and its lines without the common indentation.
 fn leaf_in(text: &str) -> Option<(String, String)> {
-    let text = text.trim_start_matches('\u{feff}').trim_end();
-    let lines: Vec<&str> = text
-        .lines()
-        .skip_while(|line| line.trim().is_empty())
-        .collect();
-    let first = lines.first()?;
+    let text = text.trim_start_matches(BOM).trim_end();
+    let lines = text.lines().skip_while(|line| line.trim().is_empty());
+    let first = lines.clone().next()?;
     let indent = first.len() - first.trim_start_matches(' ').len();
-    let dedented = lines
-        .iter()
-        .map(|line| line.get(indent..).unwrap_or_default());
-    let dedented = dedented.collect::<Vec<_>>().join("\n");
-    let (plan, _) = parse(&dedented);
-    match &plan.tasks[..] {
-        [leaf] if !leaf.broken && dedented.starts_with("- ") => {
-            Some((leaf.id.to_string(), dedented.clone()))
-        }
-        _ => None,
-    }
+    let lines = lines.map(|line| line.get(indent..).unwrap_or_default());
+    let dedented = lines.collect::<Vec<_>>().join("\n");
+    let id = match &parse(&dedented).0.tasks[..] {
+        [leaf] if !leaf.broken && dedented.starts_with("- ") => leaf.id.to_string(),
+        _ => return None,
+    };
+    Some((id, dedented))
 }
 
 /// Where the last line of `task` ends.
@@ -178,18 +171,6 @@ fn line_of(text: &str, task: &Task<'_>) -> Result<(usize, usize), NotPlaced> {
         .filter(|spaces| spaces.bytes().all(|byte| byte == b' '));
     let indent = indent.ok_or_else(|| NotPlaced::NotInAList(task.id.clone().into_owned()))?;
     Ok((start, indent.len()))
-}
-
-fn indented(leaf: &str, indent: usize, plan: &Plan<'_>) -> String {
-    let indent = " ".repeat(indent);
-    let line = |line: &str| match line {
-        "" => String::new(),
-        line => format!("{indent}{line}"),
-    };
-    leaf.lines()
-        .map(line)
-        .collect::<Vec<_>>()
-        .join(plan.newline())
 }
 
 #[cfg(test)]

@@ -23,40 +23,33 @@ pub enum Language {
 }
 
 /// The extensions of each language, in lower case.
-const EXTENSIONS: [(Language, &[&str]); 12] = [
-    (Language::Rust, &["rs"]),
+const EXTENSIONS: [(Language, &str); 12] = [
+    (Language::Rust, "rs"),
     (
         Language::JavaScript,
-        &[
-            "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue", "svelte",
-        ],
+        "js jsx mjs cjs ts tsx mts cts vue svelte",
     ),
-    (Language::Python, &["py", "pyi"]),
-    (Language::Go, &["go"]),
-    (Language::Jvm, &["java", "kt", "kts", "scala", "groovy"]),
-    (
-        Language::C,
-        &["c", "cc", "cpp", "cxx", "h", "hh", "hpp", "hxx", "m", "mm"],
-    ),
-    (Language::Ruby, &["rb"]),
-    (Language::Php, &["php", "phpt"]),
-    (Language::CSharp, &["cs", "fs"]),
-    (Language::Swift, &["swift"]),
-    (Language::Shell, &["sh", "bash", "zsh"]),
-    (Language::TestScript, &["bats", "t"]),
+    (Language::Python, "py pyi"),
+    (Language::Go, "go"),
+    (Language::Jvm, "java kt kts scala groovy"),
+    (Language::C, "c cc cpp cxx h hh hpp hxx m mm"),
+    (Language::Ruby, "rb"),
+    (Language::Php, "php phpt"),
+    (Language::CSharp, "cs fs"),
+    (Language::Swift, "swift"),
+    (Language::Shell, "sh bash zsh"),
+    (Language::TestScript, "bats t"),
 ];
 
 impl Language {
     /// Finds the language of the file `path` by its extension, in any case.
     pub fn of(path: &str) -> Option<Self> {
-        let name = path.rsplit('/').next()?;
-        let (_, extension) = name.rsplit_once('.')?;
-        let known =
-            |extensions: &[&str]| extensions.iter().any(|e| e.eq_ignore_ascii_case(extension));
-        EXTENSIONS
-            .iter()
-            .find(|(_, extensions)| known(extensions))
-            .map(|(language, _)| *language)
+        let (_, extension) = path.rsplit('/').next()?.rsplit_once('.')?;
+        let extension = extension.to_ascii_lowercase();
+        let is_known = |extensions: &str| extensions.split(' ').any(|known| known == extension);
+        let mut languages = EXTENSIONS.iter();
+        let found = languages.find(|(_, extensions)| is_known(extensions));
+        found.map(|(language, _)| *language)
     }
 }
 

@@ -11,25 +11,8 @@ use crate::package_files::{toml_value, values_in};
 pub type LockedOrigins = BTreeMap<String, BTreeSet<String>>;
 
 /// The fields of TOML and JSON that have them.
-const FIELDS: [&str; 17] = [
-    "archive",
-    "checksum",
-    "contentHash",
-    "dist",
-    "files",
-    "git",
-    "hashes",
-    "index",
-    "integrity",
-    "location",
-    "ref",
-    "resolved",
-    "sdist",
-    "source",
-    "state",
-    "url",
-    "wheels",
-];
+const FIELDS: &str = "archive checksum contentHash dist files git hashes index integrity location ref resolved sdist \
+    source state url wheels";
 
 /// The origins in the lock file `name`, in lower case; `None` if the text isn't such a file. Empty for a kind that has
 /// none.
@@ -86,13 +69,13 @@ fn add_versions(key: &str, value: &Value, found: &mut LockedOrigins) {
     if let Some(version) = version.or((key == "package").then_some("")) {
         let key = key.rsplit("node_modules/").next().unwrap_or(key);
         let name = word("name").or(word("identity")).unwrap_or(key);
-        let origins = FIELDS.iter().filter_map(|field| object.get(*field));
+        let origins = FIELDS.split(' ').filter_map(|field| object.get(field));
         let known = found.entry(format!("{name} {version}")).or_default();
         known.extend(origins.flat_map(values_in));
     }
     let others = object
         .iter()
-        .filter(|(key, _)| !FIELDS.contains(&key.as_str()));
+        .filter(|(key, _)| !FIELDS.split(' ').any(|field| field == *key));
     others.for_each(|(key, value)| add_versions(key, value, found));
 }
 

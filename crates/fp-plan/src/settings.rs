@@ -69,7 +69,7 @@ macro_rules! settings {
         impl $group {
             fn rows() -> Vec<SettingRow> {
                 vec![$(SettingRow {
-                    name: camel(stringify!($field)),
+                    name: camel_case(stringify!($field)),
                     kind: $kind,
                     class: $class,
                     about: concat!($($about,)*).trim(),
@@ -238,7 +238,7 @@ settings! {
 }
 
 /// The name of a field in files.
-fn camel(field: &str) -> String {
+fn camel_case(field: &str) -> String {
     let mut parts = field.split('_');
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |name, part| {
@@ -263,7 +263,9 @@ impl Settings {
 
     /// Every setting by its dotted key.
     pub fn by_key(&self) -> Vec<(String, Value)> {
-        by_key(self.to_json())
+        let mut found = Vec::new();
+        add_by_key("", self.to_json(), &mut found);
+        found
     }
 }
 
@@ -278,26 +280,21 @@ fn put_over(below: &mut Value, above: &Value) {
     }
 }
 
-fn by_key(value: Value) -> Vec<(String, Value)> {
-    fn walk(prefix: &str, value: Value, out: &mut Vec<(String, Value)>) {
-        let is_whole = || row_of(prefix).is_some_and(|(row, _)| matches!(row.kind, Map(_)));
-        match value {
-            Value::Object(fields) if !is_whole() => {
-                for (key, value) in fields {
-                    let key = if prefix.is_empty() {
-                        key
-                    } else {
-                        format!("{prefix}.{key}")
-                    };
-                    walk(&key, value, out);
-                }
+/// Adds what `value` has, by dotted keys below `prefix`.
+fn add_by_key(prefix: &str, value: Value, found: &mut Vec<(String, Value)>) {
+    let is_map = || row_of(prefix).is_some_and(|(row, _)| matches!(row.kind, Map(_)));
+    match value {
+        Value::Object(fields) if !is_map() => {
+            for (name, value) in fields {
+                let key = match prefix {
+                    "" => name,
+                    prefix => format!("{prefix}.{name}"),
+                };
+                add_by_key(&key, value, found);
             }
-            value => out.push((prefix.to_owned(), value)),
         }
+        value => found.push((prefix.to_owned(), value)),
     }
-    let mut out = Vec::new();
-    walk("", value, &mut out);
-    out
 }
 
 /// The settings from one source, checked against the table.
@@ -327,7 +324,7 @@ impl SettingsLayer {
     pub fn parse(value: &Value) -> Result<Self, SettingFault> {
         let mut value = value.clone();
         let removed = removed::take_removed(&mut value);
-        let values = Group(Settings::rows).taken("", &value)?;
+        let values = Group(Settings::rows).taken_value("", &value)?;
         Ok(Self { values, removed })
     }
 
@@ -336,14 +333,16 @@ impl SettingsLayer {
     /// # Errors
     /// There is no such setting, or the table doesn't accept the value.
     pub fn set(&mut self, key: &str, value: impl Into<Value>) -> Result<(), SettingFault> {
-        let value = kind_of(key)?.taken(key, &value.into())?;
+        let value = kind_of(key)?.taken_value(key, &value.into())?;
         *at_key(&mut self.values, key) = value;
         Ok(())
     }
 
     /// The settings of this layer, by dotted key.
     pub fn by_key(&self) -> Vec<(String, Value)> {
-        by_key(self.values.clone())
+        let mut found = Vec::new();
+        add_by_key("", self.values.clone(), &mut found);
+        found
     }
 
     /// Splits a layer from a repository: the settings that it may set, and the others.
@@ -436,7 +435,7 @@ pub fn kind_of(key: &str) -> Result<SettingKind, SettingFault> {
 pub fn whole_number(key: &str, text: &str) -> Result<u32, String> {
     let kind = kind_of(key).map_err(|fault| fault.to_string())?;
     let number = text.parse::<u32>().ok();
-    let number = number.filter(|number| kind.taken(key, &(*number).into()).is_ok());
+    let number = number.filter(|number| kind.taken_value(key, &(*number).into()).is_ok());
     number.ok_or_else(|| format!("it has to be {}", kind.expected()))
 }
 

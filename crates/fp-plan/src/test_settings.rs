@@ -24,45 +24,21 @@ pub enum TestSettingKind {
 pub type TestSettings = BTreeMap<String, (TestSettingKind, String)>;
 
 /// Options of pytest that select tests.
-const PYTEST_SELECTS: [&str; 9] = [
-    "addopts",
-    "collect_ignore",
-    "collect_ignore_glob",
-    "confcutdir",
-    "norecursedirs",
-    "python_classes",
-    "python_files",
-    "python_functions",
-    "testpaths",
-];
+const PYTEST_SELECTS: &str = "addopts collect_ignore collect_ignore_glob confcutdir norecursedirs python_classes \
+    python_files python_functions testpaths";
 /// Parts of the names of scripts that run tests and other checks.
-const OF_CHECKS: [&str; 11] = [
-    "test", "spec", "check", "verify", "e2e", "unit", "lint", "ci", "jest", "mocha", "cover",
-];
+const OF_CHECKS: &str = "test spec check verify e2e unit lint ci jest mocha cover";
 /// Objects of `package.json` that configure a runner.
-const RUNNERS: [&str; 6] = ["jest", "mocha", "ava", "vitest", "tap", "nyc"];
+const RUNNERS: &str = "jest mocha ava vitest tap nyc";
 /// Beginnings of the names of files that configure nothing but a runner of tests.
-const OF_RUNNERS: [&str; 13] = [
-    "jest.config.",
-    "vitest.config.",
-    "vitest.workspace.",
-    ".mocharc",
-    "ava.config.",
-    "karma.conf.",
-    "playwright.config.",
-    "cypress.config.",
-    "phpunit.xml",
-    "nextest.toml",
-    "noxfile.py",
-    ".rspec",
-    "web-test-runner.config.",
-];
+const OF_RUNNERS: &str = "jest.config. vitest.config. vitest.workspace. .mocharc ava.config. karma.conf. \
+    playwright.config. cypress.config. phpunit.xml nextest.toml noxfile.py .rspec web-test-runner.config.";
 const INI: [&str; 4] = ["setup.cfg", "tox.ini", "pytest.ini", ".pytest.ini"];
 
 /// True if a file at `path` configures nothing but the runner of tests.
 pub fn is_of_runner(path: &str) -> bool {
     let name = file_name(path);
-    INI[1..].contains(&&*name) || OF_RUNNERS.iter().any(|start| name.starts_with(start))
+    INI[1..].contains(&&*name) || OF_RUNNERS.split(' ').any(|start| name.starts_with(start))
 }
 
 /// True if a file at `path` can have settings of tests.
@@ -100,15 +76,15 @@ fn npm_settings(text: &str) -> Option<TestSettings> {
     let scripts = value.get("scripts").and_then(Value::as_object);
     let scripts = scripts.into_iter().flatten().map(|(name, script)| {
         let lower = name.to_lowercase();
-        let kind = match OF_CHECKS.iter().any(|part| lower.contains(part)) {
+        let kind = match OF_CHECKS.split(' ').any(|part| lower.contains(part)) {
             true => TestSettingKind::Runs,
             false => TestSettingKind::Tells,
         };
         (format!("scripts.{name}"), (kind, script.to_string()))
     });
-    let runners = RUNNERS.iter().filter_map(|name| {
-        let runner = value.get(*name)?.to_string();
-        Some(((*name).to_owned(), (TestSettingKind::Selects, runner)))
+    let runners = RUNNERS.split(' ').filter_map(|name| {
+        let runner = value.get(name)?.to_string();
+        Some((name.to_owned(), (TestSettingKind::Selects, runner)))
     });
     Some(scripts.chain(runners).collect())
 }
@@ -183,7 +159,9 @@ fn add_below(at: &str, value: &Value, kind: TestSettingKind, found: &mut TestSet
 /// The kind of an option of pytest, where `kind` is that of a runner that selects.
 fn option_kind(kind: TestSettingKind, key: &str) -> TestSettingKind {
     match kind {
-        TestSettingKind::Selects if !PYTEST_SELECTS.contains(&key) => TestSettingKind::Tells,
+        TestSettingKind::Selects if !PYTEST_SELECTS.split(' ').any(|option| option == key) => {
+            TestSettingKind::Tells
+        }
         kind => kind,
     }
 }

@@ -94,17 +94,27 @@ pub fn prompt_path(path: &str) -> String {
 /// Shows a command as it runs, for whoever agrees to it: each quote and blank stays, hidden characters are escapes such
 /// as `<U+200B>`, and further lines are indented, so that none looks like an entry beside the command.
 pub fn shown_command(command: &str) -> String {
-    let lines = command.split('\n').enumerate();
+    let lines: Vec<String> = command
+        .split('\n')
+        .map(|line| with_escapes(line, is_hidden))
+        .collect();
+    indented(&lines.join("\n"), 4)
+}
+
+/// `text` with every line but the first indented by `columns`.
+pub(crate) fn indented(text: &str, columns: usize) -> String {
+    let indent = " ".repeat(columns);
+    let lines = text.split('\n').enumerate();
     let lines = lines.map(|(number, line)| match number > 0 && !line.is_empty() {
-        true => format!("    {}", escaped(line, is_hidden)),
-        false => escaped(line, is_hidden),
+        true => format!("{indent}{line}"),
+        false => line.to_owned(),
     });
     lines.collect::<Vec<_>>().join("\n")
 }
 
 /// The same in a sentence, as a code span. Line ends and tabs are escapes too, since a sentence has none.
 pub fn command_span(command: &str) -> String {
-    code_span(&escaped(command, |c| is_hidden(c) || c.is_control()))
+    code_span(&with_escapes(command, |c| is_hidden(c) || c.is_control()))
 }
 
 /// True for a character that nobody sees in a command: a control character, a mark of width or direction, or a blank
@@ -114,7 +124,7 @@ pub fn is_hidden(c: char) -> bool {
     !is_blank && (c.is_control() || c.is_whitespace() || is_invisible(c))
 }
 
-fn escaped(text: &str, hides: impl Fn(char) -> bool) -> String {
+fn with_escapes(text: &str, hides: impl Fn(char) -> bool) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         match hides(c) {
@@ -126,40 +136,11 @@ fn escaped(text: &str, hides: impl Fn(char) -> bool) -> String {
 }
 
 /// Tags in which the client wraps what it says itself. A name that ends with a colon stands for all that begin with it.
-const WRAPPERS: [&str; 32] = [
-    "antml:",
-    "bash-input",
-    "bash-stderr",
-    "bash-stdout",
-    "command-args",
-    "command-contents",
-    "command-message",
-    "command-name",
-    "cross-session-message",
-    "function_calls",
-    "function_results",
-    "ide_diagnostics",
-    "ide_opened_file",
-    "ide_selection",
-    "invoke",
-    "local-command-caveat",
-    "local-command-stderr",
-    "local-command-stdout",
-    "mcp-polling-update",
-    "mcp-resource-update",
-    "new-diagnostics",
-    "parameter",
-    "persisted-output",
-    "post-tool-use-hook",
-    "pre-tool-use-hook",
-    "session-start-hook",
-    "system-reminder",
-    "task-notification",
-    "teammate-message",
-    "tool_use_error",
-    "user-memory-input",
-    "user-prompt-submit-hook",
-];
+const WRAPPERS: &str = "antml: bash-input bash-stderr bash-stdout command-args command-contents command-message \
+    command-name cross-session-message function_calls function_results ide_diagnostics ide_opened_file ide_selection \
+    invoke local-command-caveat local-command-stderr local-command-stdout mcp-polling-update mcp-resource-update \
+    new-diagnostics parameter persisted-output post-tool-use-hook pre-tool-use-hook session-start-hook system-reminder \
+    task-notification teammate-message tool_use_error user-memory-input user-prompt-submit-hook";
 
 /// Passes text of several lines on to a model as it is, except for what could speak for the client: its tags open with
 /// `&lt;`, and control, direction and tag characters are escapes such as `<U+202E>`. A line ends with a line feed.
@@ -175,7 +156,7 @@ pub fn prompt_text(text: &str) -> String {
         if at > 0 {
             safe.push_str(if is_wrapper(piece) { "&lt;" } else { "<" });
         }
-        safe.push_str(&escaped(piece, obeyed));
+        safe.push_str(&with_escapes(piece, obeyed));
     }
     safe
 }
@@ -200,8 +181,8 @@ fn is_wrapper(inside: &str) -> bool {
         .collect();
     let name = name.to_lowercase();
     WRAPPERS
-        .iter()
-        .any(|wrapper| name == *wrapper || wrapper.ends_with(':') && name.starts_with(wrapper))
+        .split(' ')
+        .any(|wrapper| name == wrapper || wrapper.ends_with(':') && name.starts_with(wrapper))
 }
 
 /// True for marks of width and writing direction, for fillers and variants that show nothing, and for the tags that hide
@@ -227,31 +208,34 @@ pub fn clipped(text: &str, most: usize) -> String {
 /// The last at most `most` bytes of `text`, without white space around it; an ellipsis stands for what is missing.
 pub fn last_part(text: &str, most: usize) -> String {
     let text = text.trim();
-    match text.len().checked_sub(most) {
-        None | Some(0) => text.to_owned(),
-        Some(over) => {
-            let over = over + ELLIPSIS.len_utf8();
-            let mut kept = text.char_indices().filter(|(at, _)| *at >= over);
-            let from = kept.next().map_or(text.len(), |(at, _)| at);
-            format!("{ELLIPSIS}{}", &text[from..])
-        }
+    if text.len() <= most {
+        return text.to_owned();
     }
+    let over = text.len() - most + ELLIPSIS.len_utf8();
+    let mut kept = text.char_indices().filter(|(at, _)| *at >= over);
+    let from = kept.next().map_or(text.len(), |(at, _)| at);
+    format!("{ELLIPSIS}{}", &text[from..])
+}
+
+/// The length of the longest start of `text` that takes at most `columns` columns.
+fn fitting_length(text: &str, columns: usize) -> usize {
+    let mut used = 0;
+    let mut chars = text.char_indices();
+    let end = chars.find(|(_, c)| {
+        used += c.width().unwrap_or(0);
+        used > columns
+    });
+    end.map_or(text.len(), |(end, _)| end)
 }
 
 /// Cuts the [`visible_line`] of `text` to at most `columns` columns, with an ellipsis at the end if anything is
 /// missing.
 pub fn fitted(text: &str, columns: usize) -> String {
     let mut shown = visible_line(text);
-    if shown.width() <= columns {
-        return shown;
+    if shown.width() > columns {
+        shown.truncate(fitting_length(&shown, columns.saturating_sub(1)));
+        shown.push(ELLIPSIS);
     }
-    let mut used = 1;
-    let end = shown.char_indices().find(|(_, c)| {
-        used += c.width().unwrap_or(0);
-        used > columns
-    });
-    shown.truncate(end.map_or(0, |(end, _)| end));
-    shown.push(ELLIPSIS);
     shown
 }
 
@@ -297,14 +281,9 @@ pub fn wrapped_whole(text: &str, columns: usize) -> Vec<String> {
         let line = visible_line(line);
         let mut rest = line.as_str();
         while rest.width() > columns {
-            let mut used = 0;
-            let fits = rest.char_indices().find(|(_, c)| {
-                used += c.width().unwrap_or(0);
-                used > columns
-            });
             let first = rest.chars().next().map_or(1, char::len_utf8);
-            let fits = fits.map_or(rest.len(), |(end, _)| end).max(first);
-            let end = fits + rest[fits..].chars().next().map_or(0, char::len_utf8);
+            let fits = fitting_length(rest, columns).max(first);
+            let end = fits + usize::from(rest[fits..].starts_with(' '));
             let blank = rest[..end].rfind(' ');
             let blank = blank.filter(|at| !rest[..*at].trim().is_empty());
             lines.push(rest[..blank.unwrap_or(fits)].to_owned());
@@ -318,7 +297,13 @@ pub fn wrapped_whole(text: &str, columns: usize) -> Vec<String> {
 /// Replaces each control character in `text` by a sign, except for line feeds and tabs. A terminal obeys control
 /// characters, and direction marks reorder text, so that it reads as something else.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    let shown = |c: char| if matches!(c, '\n' | '\t') { c } else { sign(c) };
+    let shown = |c: char| {
+        if matches!(c, '\n' | '\t') {
+            c
+        } else {
+            sign_of(c)
+        }
+    };
     if text.chars().all(|c| shown(c) == c) {
         return Cow::Borrowed(text);
     }
@@ -330,29 +315,26 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
     if matches!(visible(json), Cow::Borrowed(_)) {
         return Cow::Borrowed(json);
     }
-    let is_seen = |c: char| matches!(c, '\n' | '\t') || sign(c) == c;
-    let shown = json.chars().map(|c| match is_seen(c) {
-        true => c.to_string(),
-        false => format!("\\u{:04x}", u32::from(c)),
-    });
+    let shown = json
+        .chars()
+        .map(|c| match matches!(c, '\n' | '\t') || sign_of(c) == c {
+            true => c.to_string(),
+            false => format!("\\u{:04x}", u32::from(c)),
+        });
     Cow::Owned(shown.collect())
 }
 
 /// Does the same on one line, character by character: for paths and excerpts, whose blanks count.
 pub fn visible_line(text: &str) -> String {
-    text.chars().map(one_column).collect()
+    let chars = text.chars().map(|c| match c {
+        '\n' | '\r' | '\t' => ' ',
+        c => sign_of(c),
+    });
+    chars.collect()
 }
 
-/// The character that a terminal shows for `c` when every character must stay on its line.
-fn one_column(c: char) -> char {
-    if matches!(c, '\n' | '\r' | '\t') {
-        ' '
-    } else {
-        sign(c)
-    }
-}
-
-fn sign(c: char) -> char {
+/// The sign that a terminal shows for a control character.
+fn sign_of(c: char) -> char {
     match c {
         // Unicode has a picture for each of these.
         '\0'..='\u{1f}' => {

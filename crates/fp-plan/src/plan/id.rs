@@ -13,39 +13,28 @@ pub const MAX_ID_BYTES: usize = 100;
 #[error("{0}")]
 pub struct InvalidId(String);
 
-fn check(text: &str, dots: bool) -> Result<(), InvalidId> {
-    if text.is_empty() {
-        return Err(InvalidId("an id can't be empty".to_owned()));
-    }
-    if text.len() > MAX_ID_BYTES {
-        let length = text.len();
-        return Err(InvalidId(format!(
-            "an id has at most {MAX_ID_BYTES} bytes, this one has {length}"
-        )));
-    }
-    let segment = |s: &str| {
-        s.bytes().next().is_some_and(|b| b.is_ascii_alphanumeric())
-            && s.bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+fn check_id(text: &str, dots: bool) -> Result<(), InvalidId> {
+    let is_segment = |segment: &str| {
+        let mut bytes = segment.bytes();
+        segment.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
     };
-    let valid = if dots {
-        text.split('.').all(segment)
-    } else {
-        segment(text)
+    let fault = match text.len() {
+        0 => "an id can't be empty".to_owned(),
+        length if length > MAX_ID_BYTES => {
+            format!("an id has at most {MAX_ID_BYTES} bytes, this one has {length}")
+        }
+        _ if dots && text.split('.').all(is_segment) || is_segment(text) => return Ok(()),
+        _ => {
+            let shown: String = text.chars().take(60).collect();
+            let allowed = match dots {
+                true => ", in segments joined by `.`",
+                false => ", and begin with a letter or digit",
+            };
+            format!("{shown:?} is not an id: ids are letters, digits, `-`, `_`{allowed}")
+        }
     };
-    if valid {
-        Ok(())
-    } else {
-        let shown: String = text.chars().take(60).collect();
-        let allowed = if dots {
-            ", in segments joined by `.`"
-        } else {
-            ", and begin with a letter or digit"
-        };
-        Err(InvalidId(format!(
-            "{shown:?} is not an id: ids are letters, digits, `-`, `_`{allowed}"
-        )))
-    }
+    Err(InvalidId(fault))
 }
 
 macro_rules! id_type {
@@ -59,7 +48,7 @@ macro_rules! id_type {
             /// Parses `text`; the error tells what is wrong with it.
             pub fn new(text: impl Into<String>) -> Result<Self, InvalidId> {
                 let text = text.into();
-                check(&text, $dots)?;
+                check_id(&text, $dots)?;
                 Ok(Self(text))
             }
 
@@ -162,19 +151,12 @@ impl AgentName {
 /// Compares two ids as people read them, `1.2` before `1.10`: segment by segment, numbers by value. Only equal ids
 /// compare as equal.
 pub fn compare_ids(a: &str, b: &str) -> Ordering {
-    let mut left = a.split('.');
-    let mut right = b.split('.');
-    loop {
-        let order = match (left.next(), right.next()) {
-            (None, None) => return a.cmp(b),
-            (None, Some(_)) => Ordering::Less,
-            (Some(_), None) => Ordering::Greater,
-            (Some(left), Some(right)) => compare_segments(left, right),
-        };
-        if order.is_ne() {
-            return order;
-        }
-    }
+    let segments = a.split('.').zip(b.split('.'));
+    let first = segments
+        .map(|(a, b)| compare_segments(a, b))
+        .find(|order| order.is_ne());
+    let lengths = a.split('.').count().cmp(&b.split('.').count());
+    first.unwrap_or(lengths).then_with(|| a.cmp(b))
 }
 
 /// Compares a prefix, then a number: `T2` before `T10`.

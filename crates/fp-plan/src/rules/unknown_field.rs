@@ -17,36 +17,38 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Other names that people use for fields of the language.
-const OTHER_NAMES: [(&str, FieldKind); 20] = [
-    ("criteria", FieldKind::Acceptance),
-    ("acceptance tests", FieldKind::Acceptance),
-    ("done when", FieldKind::Acceptance),
-    ("depends on", FieldKind::Dependencies),
-    ("dependency", FieldKind::Dependencies),
-    ("depends", FieldKind::Dependencies),
-    ("blocked by", FieldKind::Dependencies),
-    ("requires", FieldKind::Dependencies),
-    ("file", FieldKind::Files),
-    ("files to modify", FieldKind::Files),
-    ("tests", FieldKind::TestsRequired),
-    ("tests needed", FieldKind::TestsRequired),
-    ("hint", FieldKind::Hints),
-    ("reference", FieldKind::References),
-    ("guardrail", FieldKind::Guardrails),
-    ("constraints", FieldKind::Guardrails),
-    ("test command", FieldKind::TestCommands),
-    ("commands", FieldKind::TestCommands),
-    ("requirements", FieldKind::Covers),
-    ("effort", FieldKind::Complexity),
+const OTHER_NAMES: [(FieldKind, &[&str]); 10] = [
+    (
+        FieldKind::Acceptance,
+        &["criteria", "acceptance tests", "done when"],
+    ),
+    (
+        FieldKind::Dependencies,
+        &[
+            "depends on",
+            "dependency",
+            "depends",
+            "blocked by",
+            "requires",
+        ],
+    ),
+    (FieldKind::Files, &["file", "files to modify"]),
+    (FieldKind::TestsRequired, &["tests", "tests needed"]),
+    (FieldKind::Hints, &["hint"]),
+    (FieldKind::References, &["reference"]),
+    (FieldKind::Guardrails, &["guardrail", "constraints"]),
+    (FieldKind::TestCommands, &["test command", "commands"]),
+    (FieldKind::Covers, &["requirements"]),
+    (FieldKind::Complexity, &["effort"]),
 ];
 
 fn check_task(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
     let task = context.task(index);
     for (label, item) in &task.fields.unknown {
-        let is_it = |name: &str| name.eq_ignore_ascii_case(label);
-        let other = OTHER_NAMES.iter().find(|(name, _)| is_it(name));
+        let label_of = |names: &[&str]| names.contains(&&*label.to_lowercase());
+        let other = OTHER_NAMES.iter().find(|(_, names)| label_of(names));
         let hint = match other {
-            Some((_, field)) => format!("did you mean `{}`?", field.label()),
+            Some((field, _)) => format!("did you mean `{}`?", field.label()),
             None => "`fp explain unknown-field` lists the fields; what is no field needs no colon"
                 .to_owned(),
         };

@@ -34,22 +34,17 @@ fn step_text(step: &ScheduleStep<'_>) -> String {
         field("After", listed(&step.after, inline));
     }
     field("Complexity", format!(" {}", step.complexity));
-    let delay = step.delay.as_ref();
-    let delay = delay.map_or_else(String::new, |delay| {
-        format!(", {}", inline(&delay.to_string()))
-    });
+    let delay = step.delay.as_ref().map(|delay| inline(&delay.to_string()));
+    let delay = delay.map_or_else(String::new, |delay| format!(", {delay}"));
     field("Wave", format!(" {}{delay}", step.wave));
     field("Files", listed(&step.files, code));
     field("Commands", listed(&step.commands, code));
-    field(
-        "Acceptance",
-        if step.acceptance.is_empty() {
-            " none"
-        } else {
-            ""
-        }
-        .to_owned(),
-    );
+    let none = if step.acceptance.is_empty() {
+        " none"
+    } else {
+        ""
+    };
+    field("Acceptance", none.to_owned());
     for (criterion, number) in step.acceptance.iter().zip(1..) {
         let criterion = inline(criterion).replace('\n', &format!("\n{pad}     "));
         out.push_str(&format!("{pad}  {number}. {criterion}\n"));
@@ -60,12 +55,8 @@ fn step_text(step: &ScheduleStep<'_>) -> String {
 /// The texts behind a label, each escaped for its place.
 fn listed(texts: &[&str], escaped: fn(&str) -> String) -> String {
     let texts: Vec<String> = texts.iter().map(|text| escaped(text)).collect();
-    format!(
-        " {}",
-        if texts.is_empty() {
-            "none".to_owned()
-        } else {
-            texts.join(", ")
-        }
-    )
+    match &texts[..] {
+        [] => " none".to_owned(),
+        texts => format!(" {}", texts.join(", ")),
+    }
 }

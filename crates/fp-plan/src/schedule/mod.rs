@@ -111,29 +111,34 @@ pub fn schedule<'p>(
     let graph = Graph::new(plan, &index);
     // Parents take no time and go first, which keeps them from delaying their dependents.
     let order = graph.order(|task| {
-        plan.tasks[task]
-            .is_leaf()
-            .then(|| rank(&plan.tasks[task], options))
+        let task = &plan.tasks[task];
+        task.is_leaf().then(|| rank_of(task, options))
     });
     if order.len() < graph.len() {
         return Err(held_up(plan, &order));
     }
-    let leaves: Vec<TaskIndex> = order
-        .iter()
-        .copied()
-        .filter(|&task| plan.tasks[task].is_leaf())
-        .collect();
-    let mut slots = waves::place_tasks(plan, &graph, &order, options);
-    let waves = waves::list_waves(plan, &leaves, &slots);
-    let steps = leaves
-        .iter()
-        .zip(1..)
-        .map(|(&leaf, position)| step(plan, leaf, position, std::mem::take(&mut slots[leaf])));
-    let total = leaves
-        .iter()
-        .map(|&leaf| u64::from(weight(&plan.tasks[leaf])))
-        .sum();
+    let (mut slots, waves) = waves::place_tasks(plan, &graph, &order, options);
+    let leaves = order.iter().filter(|&&task| plan.tasks[task].is_leaf());
+    let steps = leaves.zip(1..).map(|(&task, position)| {
+        let leaf = &plan.tasks[task];
+        let slot = std::mem::take(&mut slots[task]);
+        ScheduleStep {
+            task,
+            position,
+            id: &leaf.id,
+            title: &leaf.description,
+            complexity: weight_of(leaf),
+            dependencies: leaf.dependencies().collect(),
+            after: leaf.after().collect(),
+            files: leaf.files().collect(),
+            acceptance: leaf.acceptance().collect(),
+            commands: leaf.commands().map(|command| &*command.text).collect(),
+            wave: slot.wave,
+            delay: slot.delay,
+        }
+    });
     let critical_path = critical_path(plan, &graph, &order);
+    let total = plan.tasks.iter().map(leaf_weight).sum();
     Ok(Schedule {
         execution_order: options.order,
         max_parallel_tasks: options.max_parallel_tasks.max(1),
@@ -146,62 +151,33 @@ pub fn schedule<'p>(
 }
 
 fn held_up(plan: &Plan, order: &[TaskIndex]) -> ScheduleCycle {
-    let is_held = |(number, task): &(TaskIndex, &Task)| task.is_leaf() && !order.contains(number);
-    let mut held = plan
-        .tasks
-        .iter()
-        .enumerate()
-        .filter(is_held)
-        .map(|(_, task)| task.id.to_string());
-    let first = held.next().unwrap_or_default();
+    let tasks = plan.tasks.iter().enumerate();
+    let mut held = tasks.filter(|(number, task)| task.is_leaf() && !order.contains(number));
+    let first = held.next().map(|(_, task)| task.id.to_string());
     ScheduleCycle {
-        first,
+        first: first.unwrap_or_default(),
         count: 1 + held.count(),
     }
 }
 
-fn step<'p>(
-    plan: &'p Plan<'p>,
-    leaf: TaskIndex,
-    position: usize,
-    slot: waves::WaveSlot<'p>,
-) -> ScheduleStep<'p> {
-    let task = &plan.tasks[leaf];
-    ScheduleStep {
-        task: leaf,
-        position,
-        id: &task.id,
-        title: &task.description,
-        complexity: weight(task),
-        dependencies: task.dependencies().collect(),
-        after: task.after().collect(),
-        files: task.files().collect(),
-        acceptance: task.acceptance().collect(),
-        commands: task.commands().map(|command| &*command.text).collect(),
-        wave: slot.wave,
-        delay: slot.delay,
-    }
-}
-
 /// The estimated duration of a task.
-pub(crate) fn weight(task: &Task) -> u32 {
+pub(crate) fn weight_of(task: &Task) -> u32 {
     task.complexity.unwrap_or(1).clamp(1, 1000)
 }
 
 /// The same in a chain of tasks, where parents take no time.
 pub(crate) fn leaf_weight(task: &Task) -> u64 {
     if task.is_leaf() {
-        weight(task).into()
+        weight_of(task).into()
     } else {
         0
     }
 }
 
 /// The sort key among tasks that could be next; smaller comes first. The document decides ties.
-fn rank(task: &Task, options: &ScheduleOptions) -> (i64, i64) {
-    options
-        .order
-        .rank(options.composite.get(&*task.id).copied(), weight(task))
+fn rank_of(task: &Task, options: &ScheduleOptions) -> (i64, i64) {
+    let composite = options.composite.get(&*task.id).copied();
+    options.order.rank(composite, weight_of(task))
 }
 
 /// The critical path. Among paths of equal length, the one that ends first in the order wins, and then at each step the
@@ -245,19 +221,18 @@ fn speed_up(total: u64, critical: u64) -> Vec<SpeedUp> {
 pub fn phases(plan: &Plan) -> Vec<usize> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut current = 0;
-    plan.tasks
-        .iter()
-        .map(|task| {
-            if !task.is_leaf() {
-                return 0;
-            }
-            if let Some(group) = task.fields.text(FieldKind::Group) {
-                let next = numbers.len();
-                current = *numbers.entry(group).or_insert(next);
-            }
-            current
-        })
-        .collect()
+    let mut phases = vec![0; plan.tasks.len()];
+    for (task, phase) in plan.tasks.iter().zip(&mut phases) {
+        if !task.is_leaf() {
+            continue;
+        }
+        if let Some(group) = task.fields.text(FieldKind::Group) {
+            let next = numbers.len();
+            current = *numbers.entry(group).or_insert(next);
+        }
+        *phase = current;
+    }
+    phases
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! Computes waves: the earliest step at which each leaf can run, and the reason why it can't run earlier.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::fmt;
 
 use serde::Serialize;
 
-use super::{ScheduleOptions, weight};
+use super::{ScheduleOptions, weight_of};
 use crate::exclusive::exclusive_of;
 use crate::plan::graph::Graph;
 use crate::plan::path::{held, meet};
@@ -66,33 +67,30 @@ pub(super) struct WaveSlot<'p> {
     pub(super) delay: Option<Delay<'p>>,
 }
 
-/// Puts every leaf, in order, into the earliest wave with room for it. Parents get empty slots.
+/// Puts every leaf, in order, into the earliest wave with room for it. Returns the slot of each task, an empty one for a
+/// parent, and the waves.
 pub(super) fn place_tasks<'p>(
     plan: &'p Plan<'p>,
     graph: &Graph,
     order: &[TaskIndex],
     options: &ScheduleOptions,
-) -> Vec<WaveSlot<'p>> {
+) -> (Vec<WaveSlot<'p>>, Vec<Wave<'p>>) {
     let mut waves = FilledWaves {
         plan,
         limit: options.max_parallel_tasks.max(1) as usize,
-        tasks: Vec::new(),
+        tasks: vec![Vec::new()],
         paths: paths_of(plan, &options.exclusive),
     };
     let mut ends = vec![0; graph.len()];
     let mut slots = vec![WaveSlot::default(); graph.len()];
     for &task in order {
-        let after = graph
-            .waits_for(task)
-            .iter()
-            .map(|&target| ends[target])
-            .max()
-            .unwrap_or(0);
+        let targets = graph.waits_for(task).iter();
+        let after = targets.map(|&target| ends[target]).max().unwrap_or(0);
         if !plan.tasks[task].is_leaf() {
             ends[task] = after;
             continue;
         }
-        let (wave, held) = waves.add(task, after + 1);
+        let (wave, held) = waves.add_task(task, after + 1);
         ends[task] = wave;
         let waits = || Delay {
             cause: DelayCause::Dependency,
@@ -102,7 +100,7 @@ pub(super) fn place_tasks<'p>(
         let delay = held.or_else(|| (wave > 1).then(waits));
         slots[task] = WaveSlot { wave, delay };
     }
-    slots
+    (slots, waves.listed_waves())
 }
 
 /// The paths that every task reserves, in normal form: its files, and those of `exclusive` and the lock files that it
@@ -125,18 +123,12 @@ fn leaves_behind<'p>(
     task: TaskIndex,
     end: usize,
 ) -> Vec<&'p str> {
+    let ends_then = |&task: &TaskIndex| ends[task] == end;
     let mut found = Vec::new();
-    for &target in graph.waits_for(task) {
-        if ends[target] != end {
-            continue;
-        }
+    for &target in graph.waits_for(task).iter().filter(|task| ends_then(task)) {
         let mut leaf = target;
         while !plan.tasks[leaf].is_leaf() {
-            let last = graph
-                .waits_for(leaf)
-                .iter()
-                .copied()
-                .find(|&child| ends[child] == end);
+            let last = graph.waits_for(leaf).iter().copied().find(ends_then);
             leaf = last.expect("a parent ends with one of its children");
         }
         let id = &*plan.tasks[leaf].id;
@@ -151,7 +143,7 @@ fn leaves_behind<'p>(
 struct FilledWaves<'p> {
     plan: &'p Plan<'p>,
     limit: usize,
-    /// The tasks of each wave; wave numbers start at 1.
+    /// The tasks of each wave, whose numbers start at 1.
     tasks: Vec<Vec<TaskIndex>>,
     /// The paths of every task.
     paths: Vec<Vec<Cow<'p, str>>>,
@@ -160,12 +152,12 @@ struct FilledWaves<'p> {
 impl<'p> FilledWaves<'p> {
     /// Puts `task` into the first wave with room from `earliest` on. Returns the wave, and the reason why the previous
     /// wave was impossible, unless that is before `earliest`.
-    fn add(&mut self, task: TaskIndex, earliest: usize) -> (usize, Option<Delay<'p>>) {
-        let is_open = |&wave: &usize| !self.is_full(wave) && self.shared(task, wave).is_none();
+    fn add_task(&mut self, task: TaskIndex, earliest: usize) -> (usize, Option<Delay<'p>>) {
+        let is_open = |&wave: &usize| !self.is_full(wave) && self.shared_path(task, wave).is_none();
         let wave = (earliest..)
             .find(is_open)
             .expect("a wave behind all others is open");
-        let held = (wave > earliest).then(|| self.held(task, wave - 1));
+        let held = (wave > earliest).then(|| self.delay_before(task, wave - 1));
         if self.tasks.len() <= wave {
             self.tasks.resize_with(wave + 1, Vec::new);
         }
@@ -173,69 +165,53 @@ impl<'p> FilledWaves<'p> {
         (wave, held)
     }
 
+    fn tasks_of(&self, wave: usize) -> &[TaskIndex] {
+        self.tasks.get(wave).map_or(&[], Vec::as_slice)
+    }
+
     fn is_full(&self, wave: usize) -> bool {
-        self.tasks
-            .get(wave)
-            .is_some_and(|tasks| tasks.len() >= self.limit)
+        self.tasks_of(wave).len() >= self.limit
     }
 
     /// The first path of `task` shared with a task of `wave`, and that task.
-    fn shared(&self, task: TaskIndex, wave: usize) -> Option<(&Cow<'p, str>, TaskIndex)> {
-        let others = self.tasks.get(wave)?;
+    fn shared_path(&self, task: TaskIndex, wave: usize) -> Option<(&Cow<'p, str>, TaskIndex)> {
         self.paths[task].iter().find_map(|path| {
-            let has =
-                |other: &&TaskIndex| self.paths[**other].iter().any(|theirs| meet(path, theirs));
-            others.iter().find(has).map(|&other| (path, other))
+            let has = |other: &&TaskIndex| self.paths[**other].iter().any(|own| meet(path, own));
+            let holder = self.tasks_of(wave).iter().find(has)?;
+            Some((path, *holder))
         })
     }
 
     /// The reason why `task` isn't in `wave`.
-    fn held(&self, task: TaskIndex, wave: usize) -> Delay<'p> {
-        match self.shared(task, wave) {
-            Some((path, holder)) if !self.is_full(wave) => {
-                let on = vec![&*self.plan.tasks[holder].id];
-                Delay {
-                    cause: DelayCause::File,
-                    on,
-                    file: Some(path.clone()),
-                }
-            }
-            _ => Delay {
+    fn delay_before(&self, task: TaskIndex, wave: usize) -> Delay<'p> {
+        let shared = self.shared_path(task, wave);
+        match shared.filter(|_| !self.is_full(wave)) {
+            Some((path, holder)) => Delay {
+                cause: DelayCause::File,
+                on: vec![&*self.plan.tasks[holder].id],
+                file: Some(path.clone()),
+            },
+            None => Delay {
                 cause: DelayCause::Limit,
                 on: Vec::new(),
                 file: None,
             },
         }
     }
-}
 
-/// Collects the slots into a list of waves.
-pub(super) fn list_waves<'p>(
-    plan: &'p Plan<'p>,
-    leaves: &[TaskIndex],
-    slots: &[WaveSlot<'p>],
-) -> Vec<Wave<'p>> {
-    let count = leaves
-        .iter()
-        .map(|&leaf| slots[leaf].wave)
-        .max()
-        .unwrap_or(0);
-    let mut waves: Vec<Wave<'p>> = (1..=count)
-        .map(|number| Wave {
-            number,
-            tasks: Vec::new(),
-            critical: "",
-            complexity: 0,
-        })
-        .collect();
-    for &leaf in leaves {
-        let task = &plan.tasks[leaf];
-        let wave = &mut waves[slots[leaf].wave - 1];
-        wave.tasks.push(&task.id);
-        if weight(task) > wave.complexity {
-            wave.complexity = weight(task);
-            wave.critical = &task.id;
-        }
+    fn listed_waves(&self) -> Vec<Wave<'p>> {
+        let waves = self.tasks.iter().enumerate().skip(1);
+        let waves = waves.map(|(number, tasks)| {
+            let tasks = tasks.iter().map(|&task| &self.plan.tasks[task]);
+            let critical = tasks.clone().min_by_key(|task| Reverse(weight_of(task)));
+            let critical = critical.expect("no wave is empty");
+            Wave {
+                number,
+                tasks: tasks.map(|task| &*task.id).collect(),
+                critical: &critical.id,
+                complexity: weight_of(critical),
+            }
+        });
+        waves.collect()
     }
-    waves
 }

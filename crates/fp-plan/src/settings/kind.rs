@@ -60,28 +60,24 @@ impl FromStr for SpendingLimit {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let unknown = || format!("{text:?} is no amount such as \"20 USD\" or \"500000 tokens\"");
         let (number, unit) = text.trim().rsplit_once(' ').unwrap_or((text.trim(), "USD"));
-        let parts = number.trim().split_once('.').unwrap_or((number.trim(), ""));
-        let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-        if parts.0.is_empty() || !digits(parts.0) || !digits(parts.1) || parts.1.len() > 6 {
-            return Err(unknown());
-        }
-        let whole: u64 = parts.0.parse().map_err(|_| unknown())?;
-        match unit.to_ascii_lowercase().as_str() {
-            "usd" => {
-                let fraction: u64 = format!("{:0<6}", parts.1).parse().map_err(|_| unknown())?;
-                let micro = whole
-                    .checked_mul(1_000_000)
-                    .and_then(|micro| micro.checked_add(fraction));
-                micro
-                    .filter(|micro| *micro > 0)
-                    .map(Self::MicroUsd)
-                    .ok_or_else(unknown)
+        let (whole, fraction) = number.trim().split_once('.').unwrap_or((number.trim(), ""));
+        let amount = || {
+            let mut digits = whole.bytes().chain(fraction.bytes());
+            let is_number = fraction.len() <= 6 && digits.all(|byte| byte.is_ascii_digit());
+            let whole: u64 = whole.parse().ok().filter(|_| is_number)?;
+            let micro: u64 = format!("{fraction:0<6}").parse().ok()?;
+            match unit.to_ascii_lowercase().as_str() {
+                "usd" => Some(Self::MicroUsd(
+                    whole.checked_mul(1_000_000)?.checked_add(micro)?,
+                )),
+                "tokens" if fraction.is_empty() => Some(Self::Tokens(whole)),
+                _ => None,
             }
-            "tokens" if parts.1.is_empty() && whole > 0 => Ok(Self::Tokens(whole)),
-            _ => Err(unknown()),
-        }
+        };
+        amount()
+            .filter(|limit| !matches!(limit, Self::MicroUsd(0) | Self::Tokens(0)))
+            .ok_or_else(|| format!("{text:?} is no amount such as \"20 USD\" or \"500000 tokens\""))
     }
 }
 
@@ -163,57 +159,48 @@ pub fn closest_name(name: &str, known: impl Iterator<Item = String>) -> Option<S
 
 impl SettingKind {
     /// Checks `value` of the setting `key`, and converts it to its stored form.
-    pub(super) fn taken(self, key: &str, value: &Value) -> Result<Value, SettingFault> {
-        let text = || value.as_str();
-        let taken = match self {
-            Self::Group(rows) => return taken_group(&rows(), key, value),
-            Self::List(kind) => match value.as_array() {
-                Some(list) => {
-                    let entries = list.iter().enumerate();
-                    let taken =
-                        entries.map(|(index, entry)| kind.taken(&format!("{key}[{index}]"), entry));
-                    return taken.collect();
-                }
-                None => None,
-            },
-            Self::Map(kind) => match value.as_object() {
-                Some(fields) => {
-                    let taken = fields.iter().map(|(name, value)| {
-                        Ok((name.clone(), kind.taken(&format!("{key}.{name}"), value)?))
-                    });
-                    return taken.collect();
-                }
-                None => None,
-            },
-            Self::Amount => match text().map(str::parse::<SpendingLimit>) {
-                Some(Err(detail)) => return Err(SettingFault::of_value(key, &detail)),
-                limit => limit
-                    .and_then(Result::ok)
-                    .map(|limit| limit.to_string().into()),
-            },
-            Self::Choice(words) => match text() {
+    pub(super) fn taken_value(self, key: &str, value: &Value) -> Result<Value, SettingFault> {
+        let text = value.as_str();
+        let taken = match (self, value) {
+            (Self::Group(rows), Value::Object(fields)) => return taken_group(&rows(), key, fields),
+            (Self::List(kind), Value::Array(list)) => {
+                let entries = list.iter().enumerate();
+                let taken = entries
+                    .map(|(index, entry)| kind.taken_value(&format!("{key}[{index}]"), entry));
+                return taken.collect();
+            }
+            (Self::Map(kind), Value::Object(fields)) => {
+                let taken = fields.iter().map(|(name, value)| {
+                    let taken = kind.taken_value(&format!("{key}.{name}"), value)?;
+                    Ok((name.clone(), taken))
+                });
+                return taken.collect();
+            }
+            (Self::Group(_) | Self::List(_) | Self::Map(_), _) => None,
+            (Self::Amount, _) => {
+                let limit = text.map(str::parse::<SpendingLimit>).transpose();
+                let limit = limit.map_err(|detail| SettingFault::of_value(key, &detail))?;
+                limit.map(|limit| limit.to_string().into())
+            }
+            (Self::Choice(words), _) => match text {
                 Some(word) if !words.contains(&word) => return Err(no_choice(key, word, words)),
                 word => word.map(Value::from),
             },
-            Self::Flag => value.as_bool().map(Value::from),
+            (Self::Flag, _) => value.as_bool().map(Value::from),
             // In JSON, 3.0 equals 3.
-            Self::Whole(min, max) => value
-                .as_f64()
-                .and_then(|number| (min..=max).find(|whole| f64::from(*whole) == number))
-                .map(Value::from),
-            Self::Text => text().map(Value::from),
-            Self::Name => text().and_then(name).map(Value::from),
-            Self::Folder => text().and_then(folder).map(Value::from),
+            (Self::Whole(min, max), _) => {
+                let number = value.as_f64();
+                let whole = (min..=max).find(|whole| Some(f64::from(*whole)) == number);
+                whole.map(Value::from)
+            }
+            (Self::Text, _) => text.map(Value::from),
+            (Self::Name, _) => text.and_then(valid_name).map(Value::from),
+            (Self::Folder, _) => text.and_then(valid_folder).map(Value::from),
         };
         taken.ok_or_else(|| {
-            SettingFault::of_value(
-                key,
-                &format!(
-                    "expected {}, found {}",
-                    self.expected(),
-                    fitted(&value.to_string(), 60)
-                ),
-            )
+            let found = fitted(&value.to_string(), 60);
+            let detail = format!("expected {}, found {found}", self.expected());
+            SettingFault::of_value(key, &detail)
         })
     }
 
@@ -234,43 +221,37 @@ impl SettingKind {
     }
 
     pub(super) fn schema(self) -> Value {
-        match self {
-            Self::Flag => json!({ "type": "boolean" }),
-            Self::Whole(min, max) => json!({ "type": "integer", "minimum": min, "maximum": max }),
-            Self::Choice(words) => json!({ "type": "string", "enum": words }),
-            Self::Text | Self::Name | Self::Folder | Self::Amount => json!({ "type": "string" }),
-            Self::List(kind) => json!({ "type": "array", "items": kind.schema() }),
-            Self::Map(kind) => json!({ "type": "object", "additionalProperties": kind.schema() }),
+        let (name, mut schema) = match self {
+            Self::Flag => ("boolean", json!({})),
+            Self::Whole(min, max) => ("integer", json!({ "minimum": min, "maximum": max })),
+            Self::Choice(words) => ("string", json!({ "enum": words })),
+            Self::Text | Self::Name | Self::Folder | Self::Amount => ("string", json!({})),
+            Self::List(kind) => ("array", json!({ "items": kind.schema() })),
+            Self::Map(kind) => ("object", json!({ "additionalProperties": kind.schema() })),
             Self::Group(rows) => {
-                let properties: Map<String, Value> = rows()
-                    .into_iter()
-                    .map(|row| {
-                        let mut schema = row.kind.schema();
-                        schema["description"] = row.about.into();
-                        (row.name, schema)
-                    })
-                    .collect();
-                json!({ "type": "object", "additionalProperties": false, "properties": properties })
+                let properties = rows().into_iter().map(|row| {
+                    let mut schema = row.kind.schema();
+                    schema["description"] = row.about.into();
+                    (row.name, schema)
+                });
+                let properties: Map<String, Value> = properties.collect();
+                let schema = json!({ "additionalProperties": false, "properties": properties });
+                ("object", schema)
             }
-        }
+        };
+        schema["type"] = name.into();
+        schema
     }
 }
 
-fn taken_group(rows: &[SettingRow], key: &str, value: &Value) -> Result<Value, SettingFault> {
-    let expected = SettingKind::Group(Vec::new).expected();
-    let fields = value.as_object().ok_or_else(|| {
-        SettingFault::of_value(
-            key,
-            &format!(
-                "expected {expected}, found {}",
-                fitted(&value.to_string(), 60)
-            ),
-        )
-    })?;
-    let prefix = if key.is_empty() {
-        String::new()
-    } else {
-        format!("{key}.")
+fn taken_group(
+    rows: &[SettingRow],
+    key: &str,
+    fields: &Map<String, Value>,
+) -> Result<Value, SettingFault> {
+    let prefix = match key {
+        "" => String::new(),
+        key => format!("{key}."),
     };
     let mut taken = Map::new();
     for (name, value) in fields {
@@ -283,7 +264,7 @@ fn taken_group(rows: &[SettingRow], key: &str, value: &Value) -> Result<Value, S
             let known = rows.iter().map(|row| format!("{prefix}{}", row.name));
             return Err(SettingFault::unknown(&full, known));
         };
-        taken.insert(name.clone(), row.kind.taken(&full, value)?);
+        taken.insert(name.clone(), row.kind.taken_value(&full, value)?);
     }
     Ok(taken.into())
 }
@@ -291,24 +272,22 @@ fn taken_group(rows: &[SettingRow], key: &str, value: &Value) -> Result<Value, S
 fn no_choice(key: &str, word: &str, words: &[&str]) -> SettingFault {
     let listed: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     let fault = SettingFault::of_value(key, &format!("`{word}` is none of {}", listed.join(", ")));
-    match closest_name(word, words.iter().map(|word| (*word).to_owned())) {
-        Some(meant) => SettingFault {
-            hint: did_you_mean(meant),
-            ..fault
-        },
-        None => fault,
+    let meant = closest_name(word, words.iter().map(|word| (*word).to_owned()));
+    SettingFault {
+        hint: meant.map_or(fault.hint, did_you_mean),
+        ..fault
     }
 }
 
 /// Trims `text`, if the result is a valid name.
-fn name(text: &str) -> Option<&str> {
+fn valid_name(text: &str) -> Option<&str> {
     let text = text.trim();
     let one_line = !text.chars().any(char::is_control);
     (!text.is_empty() && one_line && text.chars().count() <= LONGEST).then_some(text)
 }
 
 /// Strips a leading `./` and a trailing `/`, if the result is a folder inside the repository.
-fn folder(path: &str) -> Option<String> {
+fn valid_folder(path: &str) -> Option<String> {
     let path = path.strip_prefix("./").unwrap_or(path);
     let path = path.strip_suffix('/').unwrap_or(path);
     let plain = |part: &str| {

@@ -5,6 +5,7 @@ use crate::markdown::code_span;
 use crate::plan::field::{FieldForm, FieldKind};
 use crate::plan::meaning::same_items;
 use crate::plan::task::{Item, Task};
+use crate::text::indented;
 
 /// The first of `forms` that reads back, or else the first.
 fn choose(forms: Vec<String>, reads_back: impl Fn(&str) -> bool) -> String {
@@ -161,20 +162,4 @@ fn labelled_forms(label: &str, text: &str) -> Vec<String> {
 fn below(entries: &[String]) -> String {
     let item = |entry: &String| format!("\n  - {}", indented(entry, 4));
     entries.iter().map(item).collect()
-}
-
-/// Indents every line of `text` but the first.
-fn indented(text: &str, columns: usize) -> String {
-    let mut out = String::with_capacity(text.len());
-    for (number, line) in text.split('\n').enumerate() {
-        if number > 0 {
-            out.push('\n');
-            out.extend(std::iter::repeat_n(
-                ' ',
-                if line.is_empty() { 0 } else { columns },
-            ));
-        }
-        out.push_str(line);
-    }
-    out
 }
