@@ -171,35 +171,35 @@ fn a_tree_need_not_be_valid_but_its_ids_have_to_be_different() {
     exit status: 0
     --- stdout
     {
-      "schemaVersion": 1,
-      "title": "Greet people",
       "goal": "Greet people\n# in *every* language",
+      "schemaVersion": 1,
       "tasks": [
         {
-          "id": "1",
-          "title": "A",
           "dependencies": [
             "9",
             "2"
           ],
+          "id": "1",
+          "title": "A",
           "work": {
             "status": "todo"
           }
         },
         {
-          "id": "2",
-          "title": "B",
           "dependencies": [
             "1"
           ],
-          "work": {
-            "status": "todo"
-          },
           "ext": {
             "Complexity": "many"
+          },
+          "id": "2",
+          "title": "B",
+          "work": {
+            "status": "todo"
           }
         }
-      ]
+      ],
+      "title": "Greet people"
     }
     "#);
     environment.plan("- [ID: 1] A\n- [ID: 1] B\n");

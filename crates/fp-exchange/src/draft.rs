@@ -3,17 +3,15 @@
 //! Texts of strangers can begin anything in Markdown. So each task is written, read again and compared. A text that
 //! would be read as something else stays out of the tree, and `import.json` keeps it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::meaning::difference;
 use fp_plan::plan::{FieldForm, FieldKind, Item, Plan, Task, parse, write};
 use fp_plan::text::one_line;
 use jiff::Timestamp;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use crate::export::pretty_json;
 use crate::formats::SourceFormat;
 use crate::portable::{PortablePlan, PortableTask, TaskWork, text_item};
 use crate::settle::{children_of, settle};
@@ -39,7 +37,7 @@ impl PlanDraft {
         settle(&mut plan);
         let (ids, own) = assign_ids(&plan);
         if !own {
-            plan.note(
+            plan.add_note(
                 "the source's ids can't be ids of a tree: the tasks are numbered, and import.json has both",
             );
         }
@@ -53,7 +51,7 @@ impl PlanDraft {
             ))
         });
         let unwritten: Vec<String> = unwritten.collect();
-        unwritten.into_iter().for_each(|text| plan.note(text));
+        unwritten.into_iter().for_each(|text| plan.add_note(text));
         Self { plan, text, ids }
     }
 
@@ -76,37 +74,23 @@ impl PlanDraft {
     /// The text of `import.json` for an import from `path` in the format `from`: where the plan came from, and what its
     /// source says that the tree has no field for.
     pub fn origin(&self, from: SourceFormat, path: &str, at: Timestamp) -> String {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct PlanOrigin<'p> {
-            schema_version: u32,
-            from: SourceFormat,
-            path: &'p str,
-            imported_at: Timestamp,
-            #[serde(skip_serializing_if = "Map::is_empty")]
-            ext: &'p Map<String, Value>,
-            /// By the ids in `tasks.md`.
-            tasks: BTreeMap<&'p str, TaskOrigin<'p>>,
-        }
-        #[derive(Serialize)]
-        struct TaskOrigin<'p> {
-            /// Its id in the source.
-            id: &'p str,
-            #[serde(skip_serializing_if = "Map::is_empty")]
-            ext: &'p Map<String, Value>,
-        }
-        let origins = self.plan.tasks.iter().map(|task| TaskOrigin {
-            id: &task.id,
-            ext: &task.ext,
+        let with_ext = |mut json: Value, ext: &Map<String, Value>| {
+            if !ext.is_empty() {
+                json["ext"] = json!(ext);
+            }
+            json
+        };
+        // By the ids in `tasks.md`, each with its id in the source.
+        let tasks = self.ids.iter().cloned().zip(&self.plan.tasks);
+        let tasks = tasks.map(|(id, task)| (id, with_ext(json!({ "id": task.id }), &task.ext)));
+        let origin = json!({
+            "schemaVersion": 1,
+            "from": from,
+            "path": path,
+            "importedAt": at,
+            "tasks": tasks.collect::<Map<_, _>>(),
         });
-        pretty_json(&PlanOrigin {
-            schema_version: 1,
-            from,
-            path,
-            imported_at: at,
-            ext: &self.plan.ext,
-            tasks: self.ids.iter().map(String::as_str).zip(origins).collect(),
-        })
+        format!("{:#}\n", with_ext(origin, &self.plan.ext))
     }
 }
 
@@ -320,17 +304,10 @@ fn write_readable(plan: &mut PortablePlan, ids: &[String]) -> String {
     for (at, task) in plan.tasks.iter().enumerate() {
         positions.entry(task.id.clone()).or_insert(at);
     }
-    let order = document_order(plan);
-    let mut rank = vec![0; order.len()];
-    order
-        .iter()
-        .enumerate()
-        .for_each(|(at, &task)| rank[task] = at);
-    let mut drafted = Vec::with_capacity(order.len());
-    let parents: HashSet<usize> = plan.tasks.iter().filter_map(|task| task.parent).collect();
-    for &at in &order {
-        let portable = &mut plan.tasks[at];
-        let mut task = readable_task(portable, &ids[at], parents.contains(&at));
+    let mut drafted = Vec::with_capacity(plan.tasks.len());
+    let children = children_of(plan);
+    for (at, portable) in plan.tasks.iter_mut().enumerate() {
+        let mut task = readable_task(portable, &ids[at], !children[at].is_empty());
         let known = |list: &Vec<String>| -> Vec<Item<'static>> {
             let known = list.iter().filter_map(|id| positions.get(id));
             known.map(|&at| text_item(ids[at].clone())).collect()
@@ -342,35 +319,20 @@ fn write_readable(plan: &mut PortablePlan, ids: &[String]) -> String {
         for (kind, list) in edges {
             *task.fields.slot(kind) = list.as_ref().map(|list| known(list).into());
         }
-        drafted.push((task, portable.parent.map(|parent| rank[parent])));
+        drafted.push((task, portable.parent));
     }
     if let Some(text) = text_of(&tree_of(root.clone(), drafted.clone())) {
         return text;
     }
-    for ((task, _), &at) in drafted.iter_mut().zip(&order) {
+    for ((task, _), portable) in drafted.iter_mut().zip(&mut plan.tasks) {
         for kind in FieldKind::ALL {
-            if plan.tasks[at].fields.get(kind).is_some() {
-                keep_field(&mut plan.tasks[at], kind);
+            if portable.fields.get(kind).is_some() {
+                keep_field(portable, kind);
                 *task.fields.slot(kind) = None;
             }
         }
     }
     write(&tree_of(root, drafted))
-}
-
-/// The positions of the tasks, each parent directly before its children.
-fn document_order(plan: &PortablePlan) -> Vec<usize> {
-    let children = children_of(plan);
-    let mut order = Vec::with_capacity(plan.tasks.len());
-    let mut open: Vec<usize> = (0..plan.tasks.len())
-        .rev()
-        .filter(|&at| plan.tasks[at].parent.is_none())
-        .collect();
-    while let Some(at) = open.pop() {
-        order.push(at);
-        open.extend(children[at].iter().rev());
-    }
-    order
 }
 
 /// A tree reads such a text as an empty field.
@@ -399,7 +361,6 @@ fn clean_lines(text: &str) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use proptest::prelude::*;
-    use serde_json::json;
 
     use super::*;
     use fp_plan::plan::format;

@@ -1,10 +1,10 @@
 //! A plan in neutral formats, and a task tree as a portable plan.
 
 use fp_plan::plan::{FieldForm, FieldKind, Item, Plan, Task, write};
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::portable::{PortablePlan, PortableTask, TaskWork, text_item};
+use crate::settle::children_of;
 
 /// Version of the format `json`.
 const SCHEMA_VERSION: u32 = 1;
@@ -22,38 +22,29 @@ pub fn portable_plan(
         goal: goal.map(str::to_owned),
         ..PortablePlan::default()
     };
-    let title = tree
-        .root
-        .map(|root| &tree.tasks[root])
-        .filter(|root| !root.synthetic);
     let first_line = || goal?.lines().map(str::trim).find(|line| !line.is_empty());
-    plan.title = title.map_or_else(
-        || first_line().unwrap_or_default().to_owned(),
-        |root| root.description.to_string(),
-    );
+    let titled = tree.root.map(|root| &tree.tasks[root]);
+    plan.title = match titled.filter(|root| !root.synthetic) {
+        Some(root) => root.description.to_string(),
+        None => first_line().unwrap_or_default().to_owned(),
+    };
     let mut positions: Vec<Option<usize>> = vec![None; tree.tasks.len()];
     for (at, task) in tree.tasks.iter().enumerate() {
-        if Some(at) == root {
-            let about = serde_json::to_value(portable_task(task)).expect("a task is plain data");
-            if let (Value::Object(mut about), false) = (about, task.synthetic) {
-                about.remove("work");
-                plan.ext.insert("root".into(), about.into());
-            }
-            continue;
+        if Some(at) != root {
+            positions[at] = Some(plan.tasks.len());
+            plan.tasks.push(PortableTask {
+                parent: task.parent.and_then(|parent| positions[parent]),
+                work: works[at].clone(),
+                ..portable_task(task)
+            });
+        } else if !task.synthetic {
+            let mut about = portable_task(task).to_json();
+            about.remove("work");
+            plan.ext.insert("root".into(), about.into());
         }
-        positions[at] = Some(plan.tasks.len());
-        let parent = task.parent.and_then(|parent| positions[parent]);
-        plan.tasks.push(PortableTask {
-            parent,
-            work: works[at].clone(),
-            ..portable_task(task)
-        });
     }
-    let prose: Vec<Value> = tree
-        .prose
-        .iter()
-        .map(|(_, item)| Value::from(&*item.text))
-        .collect();
+    let prose = tree.prose.iter().map(|(_, item)| Value::from(&*item.text));
+    let prose: Vec<Value> = prose.collect();
     if !prose.is_empty() {
         plan.ext.insert("prose".into(), prose.into());
     }
@@ -138,15 +129,10 @@ fn unread_fields(task: &Task<'_>) -> Map<String, Value> {
 fn all_works(tree: &Plan<'_>, work_of_leaf: impl Fn(&Task<'_>) -> TaskWork) -> Vec<TaskWork> {
     let mut works = vec![TaskWork::Todo; tree.tasks.len()];
     for (index, task) in tree.tasks.iter().enumerate().rev() {
-        works[index] = match task.is_leaf() {
+        let below: Vec<&TaskWork> = task.children.iter().map(|&child| &works[child]).collect();
+        works[index] = match below.is_empty() {
             true => work_of_leaf(task),
-            false => work_of_parent(
-                &task
-                    .children
-                    .iter()
-                    .map(|&child| &works[child])
-                    .collect::<Vec<_>>(),
-            ),
+            false => work_of_parent(&below),
         };
     }
     works
@@ -169,38 +155,22 @@ fn work_of_parent(children: &[&TaskWork]) -> TaskWork {
 
 /// Everything, in the words of this program.
 pub fn json_text(plan: &PortablePlan) -> String {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct JsonPlan<'p> {
-        schema_version: u32,
-        title: &'p str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        goal: &'p Option<String>,
-        tasks: Vec<JsonPlanTask<'p>>,
-        #[serde(skip_serializing_if = "Map::is_empty")]
-        ext: &'p Map<String, Value>,
-    }
-    #[derive(Serialize)]
-    struct JsonPlanTask<'p> {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        parent: Option<&'p str>,
-        #[serde(flatten)]
-        task: &'p PortableTask,
-    }
-    let tasks = plan.tasks.iter().map(|task| JsonPlanTask {
-        parent: task.parent.map(|parent| plan.tasks[parent].id.as_str()),
-        task,
+    let tasks = plan.tasks.iter().map(|task| {
+        let mut json = task.to_json();
+        if let Some(parent) = task.parent {
+            json.insert("parent".to_owned(), plan.tasks[parent].id.as_str().into());
+        }
+        Value::Object(json)
     });
-    let PortablePlan {
-        title, goal, ext, ..
-    } = plan;
-    pretty_json(&JsonPlan {
-        schema_version: SCHEMA_VERSION,
-        title,
-        goal,
-        tasks: tasks.collect(),
-        ext,
-    })
+    let tasks: Vec<Value> = tasks.collect();
+    let mut json = json!({ "schemaVersion": SCHEMA_VERSION, "title": plan.title, "tasks": tasks });
+    if let Some(goal) = &plan.goal {
+        json["goal"] = goal.as_str().into();
+    }
+    if !plan.ext.is_empty() {
+        json["ext"] = json!(plan.ext);
+    }
+    format!("{json:#}\n")
 }
 
 /// The tree as `fp validate --fmt` writes it, with the progress of each leaf of `plan`.
@@ -213,25 +183,17 @@ fn work_table(plan: &PortablePlan) -> String {
     if plan.tasks.iter().all(|task| task.work == TaskWork::Todo) {
         return String::new();
     }
-    let is_parent = |at: usize| plan.tasks.iter().any(|task| task.parent == Some(at));
     let mut table =
         "\n## State of work\n\n| task | state | commit |\n| --- | --- | --- |\n".to_owned();
-    for (_, task) in plan
-        .tasks
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| !is_parent(*at))
-    {
-        let work = serde_json::to_value(&task.work).expect("a state is plain data");
-        let [state, commit] =
-            ["status", "commit"].map(|name| work[name].as_str().unwrap_or_default());
-        table.push_str(&format!("| {} | {state} | {commit} |\n", task.id));
+    for (task, children) in plan.tasks.iter().zip(children_of(plan)) {
+        if children.is_empty() {
+            let work = json!(task.work);
+            let [state, commit] =
+                ["status", "commit"].map(|name| work[name].as_str().unwrap_or_default());
+            table += &format!("| {} | {state} | {commit} |\n", task.id);
+        }
     }
     table
-}
-
-pub(crate) fn pretty_json(value: &impl Serialize) -> String {
-    serde_json::to_string_pretty(value).expect("the keys are texts") + "\n"
 }
 
 #[cfg(test)]
@@ -265,6 +227,7 @@ mod tests {
             for (at, task) in plan.tasks.iter_mut().enumerate() {
                 task.id = format!("{at} {}", task.id);
             }
+            crate::settle::sort_by_parents(&mut plan);
             let folder = [("plan.json", json_text(&plan))].into_iter().collect();
             let back = crate::read_source(crate::SourceFormat::Json, &folder).unwrap();
             proptest::prop_assert_eq!(&back, &plan);

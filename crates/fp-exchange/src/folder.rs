@@ -127,11 +127,7 @@ fn has_extension(path: &str, extension: &str) -> bool {
 pub(crate) fn not_json(fault: &serde_json::Error) -> ImportNotice {
     let (line, column, detail) = json_fault(fault);
     let notice = ImportNotice::problem(format!("not valid JSON: {detail}"));
-    ImportNotice {
-        line: Some(line.max(1)),
-        column: Some(column.max(1)),
-        ..notice
-    }
+    notice.at_place(line.max(1), column.max(1))
 }
 
 /// The part of a path before its last `/`; empty for a file at the top.

@@ -159,10 +159,10 @@ fn items_of(
                 match serde_json::from_str(line) {
                     Ok(value) => add_objects(&value, &mut items),
                     Err(_) if line.trim().is_empty() => {}
-                    Err(_) => notices.push(ImportNotice {
-                        line: Some(number),
-                        ..ImportNotice::problem("not valid JSON; it is not counted").in_file(path)
-                    }),
+                    Err(_) => {
+                        let notice = ImportNotice::problem("not valid JSON; it is not counted");
+                        notices.push(notice.in_file(path).at_line(number));
+                    }
                 }
             }
         }

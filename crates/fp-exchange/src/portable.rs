@@ -3,8 +3,7 @@
 use std::fmt;
 
 use fp_plan::plan::{FieldForm, FieldKind, Item, TaskFields};
-use serde::ser::SerializeMap as _;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -22,30 +21,18 @@ pub struct PortablePlan {
 
 impl PortablePlan {
     /// Reports a fault of the plan as a whole.
-    pub(crate) fn problem(&mut self, text: String) {
+    pub(crate) fn add_problem(&mut self, text: impl Into<String>) {
         self.notices.push(ImportNotice::problem(text));
     }
 
     /// Reports a fault in the file `path`.
-    pub(crate) fn problem_in(&mut self, path: &str, text: impl Into<String>) {
+    pub(crate) fn add_problem_in(&mut self, path: &str, text: impl Into<String>) {
         self.notices.push(ImportNotice::problem(text).in_file(path));
     }
 
-    /// Reports a fault on a line of the file `path`.
-    pub(crate) fn problem_at(&mut self, path: &str, line: usize, text: impl Into<String>) {
-        let notice = ImportNotice::problem(text).in_file(path);
-        self.notices.push(ImportNotice {
-            line: Some(line),
-            ..notice
-        });
-    }
-
     /// Reports something worth knowing.
-    pub(crate) fn note(&mut self, text: impl Into<String>) {
-        self.notices.push(ImportNotice {
-            is_problem: false,
-            ..ImportNotice::problem(text)
-        });
+    pub(crate) fn add_note(&mut self, text: impl Into<String>) {
+        self.notices.push(ImportNotice::note(text));
     }
 }
 
@@ -87,6 +74,20 @@ impl PortableTask {
             Some(text) => text.text.to_mut().extend(["\n", line.trim()]),
             None => items.push(text_item(line.trim().to_owned())),
         }
+    }
+
+    /// The task in the format `json`, but for its parent.
+    pub(crate) fn to_json(&self) -> Map<String, Value> {
+        let fields = FieldKind::ALL.into_iter();
+        let fields = fields.filter_map(|kind| Some((kind.key(), self.field_json(kind)?)));
+        let mut json: Map<String, Value> = fields.collect();
+        json.insert("id".to_owned(), self.id.as_str().into());
+        json.insert("title".to_owned(), self.title.as_str().into());
+        json.insert("work".to_owned(), json!(self.work));
+        if !self.ext.is_empty() {
+            json.insert("ext".to_owned(), json!(self.ext));
+        }
+        json
     }
 
     /// A field in the format `json`; `None` where it is absent.
@@ -161,25 +162,6 @@ impl PortableTask {
     }
 }
 
-/// In the format `json`, but for its parent.
-impl Serialize for PortableTask {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("id", &self.id)?;
-        map.serialize_entry("title", &self.title)?;
-        for kind in FieldKind::ALL {
-            if let Some(value) = self.field_json(kind) {
-                map.serialize_entry(&kind.key(), &value)?;
-            }
-        }
-        map.serialize_entry("work", &self.work)?;
-        if !self.ext.is_empty() {
-            map.serialize_entry("ext", &self.ext)?;
-        }
-        map.end()
-    }
-}
-
 pub(crate) fn text_item(text: String) -> Item<'static> {
     Item {
         text: text.into(),
@@ -245,6 +227,14 @@ impl ImportNotice {
     pub fn problem(text: impl Into<String>) -> Self {
         Self {
             is_problem: true,
+            ..Self::note(text)
+        }
+    }
+
+    /// Something worth knowing.
+    pub fn note(text: impl Into<String>) -> Self {
+        Self {
+            is_problem: false,
             file: None,
             line: None,
             column: None,
@@ -254,6 +244,17 @@ impl ImportNotice {
 
     pub fn in_file(mut self, file: &str) -> Self {
         self.file = Some(file.to_owned());
+        self
+    }
+
+    pub fn at_line(mut self, line: usize) -> Self {
+        self.line = Some(line);
+        self
+    }
+
+    /// The place of byte or character `column` of a line, both from 1.
+    pub fn at_place(mut self, line: usize, column: usize) -> Self {
+        (self.line, self.column) = (Some(line), Some(column));
         self
     }
 }

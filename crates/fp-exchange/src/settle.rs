@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use fp_plan::text::first_few;
 
-use crate::portable::{ImportNotice, PortablePlan, TaskWork};
+use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
 
 /// Most ids that a notice names.
 const MAX_NAMED: usize = 12;
@@ -13,6 +13,7 @@ const MAX_NAMED: usize = 12;
 /// there. Dependencies of parents go to their leaves. Work that has begun or failed begins anew. Cycles stay: what is
 /// wrong in them, `fp validate` says, and people judge.
 pub(crate) fn settle(plan: &mut PortablePlan) {
+    sort_by_parents(plan);
     let out = leave_cancelled_out(plan);
     leave_unknown_out(plan, &out);
     hand_down(plan);
@@ -35,7 +36,7 @@ fn leave_cancelled_out(plan: &mut PortablePlan) -> HashSet<String> {
         plan.tasks.push(task);
     }
     if !cancelled.is_empty() {
-        plan.note(format!(
+        plan.add_note(format!(
             "these are cancelled or deleted and stay out: {}",
             name_ids(&cancelled)
         ));
@@ -58,30 +59,25 @@ fn leave_unknown_out(plan: &mut PortablePlan, out: &HashSet<String>) {
             "{count} tasks have the id {id}: all of them stay, and what waits for {id} waits for the first"
         )));
     }
-    for task in tasks {
-        task.dependencies.iter_mut().for_each(|targets| {
-            targets.retain(|target| {
-                let is_known = known.contains_key(target);
-                if !is_known {
-                    let is_problem = !out.contains(target);
-                    let why = if is_problem {
-                        "is not there"
-                    } else {
-                        "stays out"
-                    };
-                    let text = format!(
-                        "{} waits for {target:?}, which {why}; that is left out",
-                        task.id
-                    );
-                    let notice = ImportNotice::problem(text);
-                    notices.push(ImportNotice {
-                        is_problem,
-                        ..notice
-                    });
-                }
-                is_known
-            });
-        });
+    for PortableTask {
+        id, dependencies, ..
+    } in tasks
+    {
+        let is_known = |target: &String| {
+            let is_known = known.contains_key(target);
+            if !is_known && out.contains(target) {
+                let text = format!("{id} waits for {target:?}, which stays out; that is left out");
+                notices.push(ImportNotice::note(text));
+            } else if !is_known {
+                let text =
+                    format!("{id} waits for {target:?}, which is not there; that is left out");
+                notices.push(ImportNotice::problem(text));
+            }
+            is_known
+        };
+        if let Some(targets) = dependencies {
+            targets.retain(is_known);
+        }
     }
 }
 
@@ -100,19 +96,37 @@ pub(crate) fn children_of(plan: &PortablePlan) -> Vec<Vec<usize>> {
     children
 }
 
+/// Moves the children of each task directly behind it.
+pub(crate) fn sort_by_parents(plan: &mut PortablePlan) {
+    let children = children_of(plan);
+    let mut tasks: Vec<Option<PortableTask>> = plan.tasks.drain(..).map(Some).collect();
+    let is_top = |at: &usize| {
+        tasks[*at]
+            .as_ref()
+            .is_some_and(|task| task.parent.is_none())
+    };
+    let tops = (0..tasks.len()).rev().filter(is_top);
+    // Each with the new position of its parent.
+    let mut open: Vec<(usize, Option<usize>)> = tops.map(|at| (at, None)).collect();
+    while let Some((at, parent)) = open.pop() {
+        let place = plan.tasks.len();
+        let below = children[at].iter().rev().map(|&child| (child, Some(place)));
+        open.extend(below);
+        let task = tasks[at].take();
+        plan.tasks
+            .extend(task.map(|task| PortableTask { parent, ..task }));
+    }
+}
+
 /// Gives the dependencies of parents to their leaves: in a tree those of a parent mean nothing.
 fn hand_down(plan: &mut PortablePlan) {
     // The dependencies of each task and of everything above it.
     let mut whole: Vec<Vec<String>> = Vec::with_capacity(plan.tasks.len());
     for task in &plan.tasks {
-        let above = task.parent.map(|parent| whole[parent].clone());
+        let own = task.dependencies.iter().flatten();
+        let above = task.parent.iter().flat_map(|&parent| &whole[parent]);
         let mut all: Vec<String> = Vec::new();
-        for id in task
-            .dependencies
-            .iter()
-            .flatten()
-            .chain(above.iter().flatten())
-        {
+        for id in own.chain(above) {
             if !all.contains(id) {
                 all.push(id.clone());
             }
@@ -131,7 +145,7 @@ fn hand_down(plan: &mut PortablePlan) {
         }
     }
     if !moved.is_empty() {
-        plan.note(format!(
+        plan.add_note(format!(
             "the subtasks of these wait in their place: {}",
             name_ids(&moved)
         ));
@@ -155,14 +169,13 @@ fn begin_anew(plan: &mut PortablePlan) {
         }
     }
     for (state, ids) in groups {
-        plan.note(format!("these {state}: {}", name_ids(&ids)));
+        plan.add_note(format!("these {state}: {}", name_ids(&ids)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::portable::PortableTask;
 
     /// A plan of tasks as `id[<parent] dependency dependency`, where `<n` is the position of the parent.
     fn plan(tasks: &[&str]) -> PortablePlan {

@@ -10,7 +10,7 @@ use regex::{Captures, Regex};
 use super::{ReadResult, place_tasks};
 use crate::folder::{SourceFolder, folder_of};
 use crate::page::{PageSection, plain_text, sections_of};
-use crate::portable::{PortablePlan, PortableTask, TaskWork};
+use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
 use crate::words::{paths_in, pattern, pieces_of, title_of, work_of_box};
 
 /// `- [ ] 1.1 what to do` and `- [x] 1. what to do`; a `*` behind the box marks what is optional.
@@ -112,11 +112,10 @@ pub(super) fn read_boxes(
         } else {
             below_task &= line.text.trim().is_empty();
             if UNNUMBERED.is_match(line.text) || (has_tasks && BARE_NUMBER.is_match(line.text)) {
-                let text = format!(
-                    "it is no box with a number, and left out: {}",
-                    one_line(line.text)
-                );
-                plan.problem_at(path, line.number, text);
+                let text = one_line(line.text);
+                let text = format!("it is no box with a number, and left out: {text}");
+                let notice = ImportNotice::problem(text).in_file(path);
+                plan.notices.push(notice.at_line(line.number));
             }
         }
     }
@@ -152,7 +151,7 @@ fn follow_page(plan: &mut PortablePlan) {
         }
     }
     if plan.tasks.len() > 1 {
-        plan.note(
+        plan.add_note(
             "the order of the page became dependencies: each task waits for the one above it",
         );
     }

@@ -51,11 +51,7 @@ pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
     for fault in faults {
         let place = lines.position(fault.span.start);
         let notice = ImportNotice::problem(fault.detail).in_file(path);
-        plan.notices.push(ImportNotice {
-            line: Some(place.line),
-            column: Some(place.column),
-            ..notice
-        });
+        plan.notices.push(notice.at_place(place.line, place.column));
     }
     let state = folder.object(base, "execution-state.json");
     let mut known = known_work(folder, base, state);

@@ -68,7 +68,7 @@ pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
                 above.push(parent);
             }
             Err(detail) => {
-                plan.problem_in(
+                plan.add_problem_in(
                     path,
                     format!("task {} can't be read: {detail}; it is left out", at + 1),
                 );

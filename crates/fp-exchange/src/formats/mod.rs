@@ -11,6 +11,7 @@ mod task_master;
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
+use std::iter::successors;
 
 use fp_plan::hint::Hint;
 use fp_plan::text::first_few;
@@ -19,7 +20,8 @@ use strum::VariantArray as _;
 use thiserror::Error;
 
 use crate::folder::{SourceFolder, folder_of};
-use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
+use crate::portable::{ImportNotice, PortablePlan, TaskWork};
+use crate::settle::sort_by_parents;
 
 /// Most files or folders that an error names.
 const MAX_LISTED: usize = 5;
@@ -211,58 +213,30 @@ pub fn read_source(format: SourceFormat, folder: &SourceFolder) -> ReadResult {
     Ok(plan)
 }
 
-/// Gives each task its parent, and moves parents before their children. `above` has the id of each parent that the
-/// source names; where `dotted`, any other `A.1` is below `A`. A task that is its own ancestor loses its parent.
+/// Gives each task its parent, and moves its children behind it. `above` has the id of each parent that the source names;
+/// where `dotted`, any other `A.1` is below `A`. A task that is its own ancestor loses its parent.
 fn place_tasks(plan: &mut PortablePlan, above: Vec<Option<String>>, dotted: bool) {
-    let mut tasks: Vec<Option<PortableTask>> = std::mem::take(&mut plan.tasks)
-        .into_iter()
-        .map(Some)
-        .collect();
-    let ids: Vec<String> = tasks.iter().flatten().map(|task| task.id.clone()).collect();
+    let ids: Vec<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();
     let mut positions: HashMap<&str, usize> = HashMap::new();
     for (at, id) in ids.iter().enumerate() {
         positions.entry(id).or_insert(at);
     }
-    let mut parents = Vec::with_capacity(ids.len());
-    for (id, named) in ids.iter().zip(above) {
-        let prefix = || {
-            id.rsplit_once('.')
-                .filter(|_| dotted)
-                .map(|(above, _)| above)
-        };
-        let parent = named
-            .as_deref()
-            .or_else(prefix)
-            .and_then(|above| positions.get(above))
-            .copied();
-        if let (Some(above), None) = (named, parent) {
-            plan.problem(format!("{id} is a part of {above}, which is not there"));
+    for ((at, id), named) in ids.iter().enumerate().zip(above) {
+        let prefix = id.rsplit_once('.').map(|(above, _)| above);
+        let above = named.as_deref().or(prefix.filter(|_| dotted));
+        let parent = above.and_then(|above| positions.get(above)).copied();
+        if let (Some(above), None) = (&named, parent) {
+            plan.add_problem(format!("{id} is a part of {above}, which is not there"));
         }
-        parents.push(parent);
-    }
-    // The new position of each task; `None` until it is known.
-    let mut place: Vec<Option<usize>> = vec![None; tasks.len()];
-    for start in 0..tasks.len() {
-        let mut way = Vec::new();
-        let mut next = Some(start);
-        while let Some(at) = next.filter(|&at| place[at].is_none()) {
-            if parents[at].is_some_and(|parent| parent == at || way.contains(&parent)) {
-                plan.problem(format!(
-                    "{} is a part of itself; it becomes a task without a parent",
-                    ids[at]
-                ));
-                parents[at] = None;
-            }
-            way.push(at);
-            next = parents[at];
-        }
-        for at in way.into_iter().rev() {
-            place[at] = Some(plan.tasks.len());
-            let parent = parents[at].and_then(|parent| place[parent]);
-            plan.tasks
-                .extend(tasks[at].take().map(|task| PortableTask { parent, ..task }));
+        let mut way = successors(parent, |&task| plan.tasks[task].parent);
+        if way.any(|ancestor| ancestor == at) {
+            let text = format!("{id} is a part of itself; it becomes a task without a parent");
+            plan.add_problem(text);
+        } else {
+            plan.tasks[at].parent = parent;
         }
     }
+    sort_by_parents(plan);
 }
 
 #[cfg(test)]
@@ -272,6 +246,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::portable::PortableTask;
     use crate::settle::settle;
 
     fn folder(files: &[(&str, &str)]) -> SourceFolder {
@@ -603,7 +578,7 @@ mod tests {
         );
         check(
             &[("c", Some("p")), ("d", None), ("p", None)],
-            &[("p", None), ("c", Some(0)), ("d", None)],
+            &[("d", None), ("p", None), ("c", Some(1))],
             0,
         );
         check(

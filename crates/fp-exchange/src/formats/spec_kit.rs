@@ -68,7 +68,7 @@ pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
         }
     }
     if order.counts {
-        plan.note(
+        plan.add_note(
             "the order of the page became dependencies: a phase waits for the one before it, a story for the \
              phases before all stories, and a task without [P] for the tasks above it",
         );

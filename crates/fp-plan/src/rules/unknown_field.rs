@@ -49,7 +49,7 @@ fn check_task(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSin
         let other = OTHER_NAMES.iter().find(|(_, names)| label_of(names));
         let hint = match other {
             Some((field, _)) => format!("did you mean `{}`?", field.label()),
-            None => "`fp explain unknown-field` lists the fields; what is no field needs no colon"
+            None => "`fp validate --explain unknown-field` lists the fields; what is no field needs no colon"
                 .to_owned(),
         };
         let detail = format!("`{label}` is not a field of a task");

@@ -113,10 +113,8 @@ pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotic
     }
     if !others.is_empty() {
         let others = first_few(&others, MAX_NAMED);
-        notices.push(ImportNotice {
-            is_problem: false,
-            ..ImportNotice::problem(format!("files of other kinds are not read: {others}"))
-        });
+        let text = format!("files of other kinds are not read: {others}");
+        notices.push(ImportNotice::note(text));
     }
     Ok((texts.into_iter().collect(), notices))
 }
@@ -128,11 +126,9 @@ fn is_hidden(folder: &str) -> bool {
 
 fn read_text(path: &Path) -> Result<String, ImportNotice> {
     file::read_text(path, MAX_FILE).map_err(|error| match error.kind {
-        HostErrorKind::NotText { line, column } => ImportNotice {
-            line: Some(line),
-            column: Some(column),
-            ..ImportNotice::problem("not UTF-8 text; it is left out")
-        },
+        HostErrorKind::NotText { line, column } => {
+            ImportNotice::problem("not UTF-8 text; it is left out").at_place(line, column)
+        }
         HostErrorKind::TooLarge => {
             ImportNotice::problem(format!("larger than {} MB; it is left out", MAX_FILE >> 20))
         }
