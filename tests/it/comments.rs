@@ -212,6 +212,19 @@ fn it_is_silent_where_it_is_told_to_be() {
 
 /// Every part of an event, replaced by every kind of value.
 #[test]
+fn a_folder_above_the_checkout_makes_no_tests_of_its_files() {
+    let environment = Environment::new();
+    environment.git(&["init", "--quiet", "tests/project"]);
+    let text = "// then b\nf();\n";
+    environment.write("tests/project/src/a.ts", text);
+    let mut event = environment.written("tests/project/src/a.ts", text);
+    event["cwd"] = json!(environment.path("tests/project"));
+    assert!(environment.after(&event).stdout.contains("then b"));
+    event["tool_input"]["file_path"] = json!(environment.path("tests/project/test/a.ts"));
+    assert_eq!(environment.after(&event).stdout, "");
+}
+
+#[test]
 fn no_payload_breaks_it() {
     let environment = Environment::new().repo();
     let whole = json!({

@@ -243,9 +243,9 @@ pub(crate) fn after_edit(
         return Ok(None);
     };
     let path = context.cwd.join(name);
-    let remarks = remarks_of_edit(source_file(name), &edit, || {
-        file::read_text(&path, CAP).ok()
-    });
+    let inside = context.repo().relative(&path);
+    let file = source_file(inside.as_deref().unwrap_or(name));
+    let remarks = remarks_of_edit(file, &edit, || file::read_text(&path, CAP).ok());
     if remarks.is_empty() {
         return Ok(None);
     }

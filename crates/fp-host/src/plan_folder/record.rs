@@ -27,7 +27,8 @@ pub struct StoredRecord {
     /// Who answers for the plan's choices.
     pub by: Decider,
     settings: SettingsLayer,
-    roadmap: Option<OfLayer>,
+    /// Read when it is asked for: a plan runs without it.
+    roadmap: Option<serde_json::Value>,
 }
 
 /// The content of `plan.json`.
@@ -92,7 +93,10 @@ impl PlanFolder {
 
     /// The layer of a roadmap for which the plan was made, if any.
     pub fn layer(&self) -> HostResult<Option<OfLayer>> {
-        Ok(self.record()?.roadmap)
+        let layer = self.record()?.roadmap.map(serde_json::from_value);
+        layer.transpose().map_err(|fault| {
+            HostError::failed(format_args!("{}: {fault}", self.file(PLAN).display()))
+        })
     }
 
     /// The content of `plan.json`; the default without that file.
