@@ -326,9 +326,10 @@ fn unknown_command(message: &clap::Error) -> Option<CommandError> {
     Some(CommandError::failed(format!("there is no command {word:?}")).hint(hint))
 }
 
-/// The error for a flag that an earlier version had.
+/// The error for a flag, or a flag's value, that an earlier version had.
 fn gone_flag(message: &clap::Error) -> Option<CommandError> {
-    let Some(ContextValue::String(flag)) = message.get(ContextKind::InvalidArg) else {
+    let value = message.get(ContextKind::InvalidValue);
+    let Some(ContextValue::String(flag)) = value.or(message.get(ContextKind::InvalidArg)) else {
         return None;
     };
     let replaced = |word: String| Some((replacement_of(&word, flag)?, word));
@@ -344,10 +345,12 @@ fn replacement_of(command: &str, flag: &str) -> Option<&'static str> {
         }
         ("commit", "--explain") => "without --message it says how a message is written here",
         ("commit", "--dry-run") => "without --message it shows the files and commits nothing",
+        ("export" | "show", "mermaid") => "`fp show --format html` draws the tree",
         ("fmt", "--diff") => "`fp validate --fmt --check` says whether anything would change",
         ("new", "--intent") => "--mode says how much planning",
         ("note", "--spec") => "`fp note PLAN promote NUMBER` adds to the spec `learnt`",
         ("note", "--to") => "every later builder gets a note: `fp note PLAN add 'WARN: TEXT'`",
+        ("report", "--watch") => "`fp status --watch` follows a run",
         ("rollback", "--dry-run") => {
             "`fp why PLAN TASK --evidence` names the commit that would be undone"
         }

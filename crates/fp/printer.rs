@@ -21,8 +21,6 @@ pub(crate) enum Output {
     Text,
     /// For programs: one JSON value with `schemaVersion`.
     Json,
-    /// A Mermaid flowchart (`fp show`).
-    Mermaid,
     /// A page that needs nothing else (`fp show`, `fp report`).
     Html,
 }

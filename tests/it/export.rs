@@ -1,8 +1,6 @@
-//! What `fp show` and `fp report` export, held against the programs that read it: the pages in Chromium, the
-//! flowchart in Mermaid.
+//! What `fp show` and `fp report` export, held against the programs that read it: the pages in Chromium.
 
 mod chromium;
-mod mermaid;
 mod page;
 mod run_page;
 mod sample;

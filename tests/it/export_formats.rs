@@ -131,23 +131,8 @@ fn json() {
 }
 
 #[test]
-fn mermaid() {
-    assert_snapshot!(exported("mermaid"));
-}
-
-#[test]
 fn markdown() {
     assert_snapshot!(exported("markdown"));
-}
-
-#[test]
-fn a_drawing_is_the_one_that_is_shown() {
-    let environment = begun();
-    let shown = environment.done(&["show", PLAN, "--format", "mermaid"]);
-    assert_eq!(
-        environment.done(&["export", PLAN, "--to", "mermaid"]),
-        shown
-    );
 }
 
 #[test]

@@ -1,8 +1,5 @@
 //! `fp report`: the results of a run as a summary, as data, and as a page in a file.
 
-use std::fs;
-use std::time::{Duration, Instant};
-
 use crate::common::plan::{PLAN, leaf, tree};
 use crate::common::{Environment, Output};
 use insta::assert_snapshot;
@@ -64,48 +61,6 @@ fn masked(output: &Output) -> Output {
         stdout: mask.replace_all(&output.stdout, "[HASH]").into_owned(),
         ..output.clone()
     }
-}
-
-#[test]
-fn a_page_that_is_watched_follows_the_run() {
-    let environment = planned();
-    environment.start(&[]);
-    let mut watch = environment.command(env!("CARGO_BIN_EXE_fp"));
-    let mut watch = watch
-        .args(["report", "--watch", "--out", "live.html"])
-        .spawn()
-        .unwrap();
-    let page = |expect: &str| {
-        let begin = Instant::now();
-        loop {
-            let page = fs::read_to_string(environment.path("live.html")).unwrap_or_default();
-            if page.contains(expect) {
-                return page;
-            }
-            assert!(
-                begin.elapsed() < Duration::from_secs(60),
-                "{expect:?} is not in\n{page}"
-            );
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    };
-    let refresh = "http-equiv=\"refresh\"";
-    assert!(page("0 of 4").contains(refresh));
-    environment.claim_task("builder-1", "1");
-    assert!(page("builder-1").contains(refresh));
-    environment.done(&["cancel", PLAN]);
-    assert!(watch.wait().unwrap().success(), "it ends with the run");
-    assert!(
-        !page("cancelled").contains(refresh),
-        "a page of a run that is over stays as it is"
-    );
-    // Without --out the page is in the plan's folder.
-    environment.done(&["report", PLAN, "--watch"]);
-    assert!(
-        environment
-            .path(&format!(".fractal-planner/plans/{PLAN}/report.html"))
-            .exists()
-    );
 }
 
 #[test]
@@ -313,10 +268,10 @@ fn what_is_in_the_way_is_named() {
     error: [ROOT]/work/no/such/report.html can't be written: no such file or directory
     hint: check the path
     ");
-    assert_snapshot!(environment.fp(&["report", PLAN, "--format", "mermaid"]), @r"
+    assert_snapshot!(environment.fp(&["report", PLAN, "--format", "dot"]), @r"
     exit status: 2
     --- stderr
-    error: invalid value 'mermaid' for '--format <FORMAT>'
+    error: invalid value 'dot' for '--format <FORMAT>'
       [possible values: text, json, html]
 
     For more information, try '--help'.

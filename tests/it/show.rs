@@ -252,34 +252,6 @@ fn json_has_all_of_it() {
 }
 
 #[test]
-fn the_drawings_as_text() {
-    let environment = Environment::new();
-    environment.write("tree.md", tree(&LEAVES[..2]));
-    assert_snapshot!(environment.fp(&["show", "tree.md", "--format", "mermaid"]), @r#"
-    exit status: 0
-    --- stdout
-    flowchart LR
-      subgraph p0["root Sample goal (5)"]
-        t1["1 Write part 1 (2)"]
-        t2["2 Write part 2 (2)"]
-      end
-      t1 --> t2
-      classDef waiting fill:#f2f2ef,stroke:#8a8a83,color:#1c1c1a
-      classDef ready fill:#dbeafe,stroke:#2563eb,color:#10244f
-      classDef building fill:#fef3c7,stroke:#b45309,color:#4a2503
-      classDef verifying fill:#ede9fe,stroke:#7c3aed,color:#2e1065
-      classDef asking fill:#ede9fe,stroke:#7c3aed,color:#2e1065,stroke-width:2px
-      classDef stopped fill:#f2f2ef,stroke:#55554f,color:#1c1c1a
-      classDef done fill:#dcfce7,stroke:#15803d,color:#0b3d1c
-      classDef failed fill:#fee2e2,stroke:#b91c1c,color:#4c0a0a
-      classDef skipped fill:#f2f2ef,stroke:#8a8a83,color:#55554f,stroke-dasharray:4 3
-      classDef critical stroke-width:3px
-      class t1 critical
-      class t2 critical
-    "#);
-}
-
-#[test]
 fn an_export_goes_to_a_file() {
     let environment = planned();
     assert_snapshot!(environment.fp(&["show", "--format", "html", "--out", "plan.html"]), @r"
@@ -304,27 +276,6 @@ fn an_export_goes_to_a_file() {
 }
 
 #[test]
-fn mermaid_has_limits_that_are_told() {
-    let environment = Environment::new();
-    let ids: Vec<String> = (1..=600).map(|id| id.to_string()).collect();
-    let leaves: Vec<Leaf<'_>> = ids
-        .iter()
-        .enumerate()
-        .map(|(at, id)| leaf(id, if at == 0 { "none" } else { &ids[at - 1] }, "a.txt"))
-        .collect();
-    environment.write("tree.md", tree(&leaves));
-    let output = environment.fp(&[
-        "show", "tree.md", "--format", "mermaid", "--out", "plan.mmd",
-    ]);
-    assert_snapshot!(output, @r"
-    exit status: 0
-    --- stderr
-    note: Mermaid draws at most 500 arrows and 50000 characters unless it is told otherwise
-    note: written to plan.mmd
-    ");
-}
-
-#[test]
 fn a_tree_that_is_not_valid_is_shown() {
     let environment = Environment::new();
     environment.write(
@@ -338,7 +289,7 @@ fn a_tree_that_is_not_valid_is_shown() {
     ├─ 1  A  after 2
     └─ 2  B  after 1
     ");
-    for format in ["json", "mermaid", "html"] {
+    for format in ["json", "html"] {
         assert_eq!(
             environment
                 .fp(&["show", "tree.md", "--format", format])
@@ -391,7 +342,7 @@ fn large_trees_are_exported_at_once() {
         .map(|(at, id)| leaf(id, if at == 0 { "none" } else { &ids[at - 1] }, "a.txt"))
         .collect();
     environment.write("tree.md", tree(&leaves));
-    for format in ["text", "json", "mermaid", "html"] {
+    for format in ["text", "json", "html"] {
         let output = environment.fp(&["show", "tree.md", "--format", format]);
         assert_eq!(output.code, 0, "{format}: {}", output.stderr);
         assert!(output.stdout.contains("5000"), "{format}");

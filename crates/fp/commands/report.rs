@@ -1,7 +1,6 @@
 //! `fp report`: shows the results of a run, as Markdown or as a page.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use fp_host::file;
 use fp_host::plan::OpenPlan;
@@ -12,12 +11,10 @@ use fp_run::report::handoff::HandoffReport;
 use fp_run::report::requirements::RequirementLine;
 use fp_run::report::results::results_page;
 use fp_run::report::run_page::RunPage;
-use fp_run::report::standing::RunStanding;
 
 use super::show::scheduled_tree;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
-use crate::input::listen_for_interrupt;
 use crate::pages::run::{FAR, is_run_page, run_page};
 use crate::printer::{Output, format_option, json};
 use crate::source::interview_at;
@@ -38,15 +35,11 @@ pub(crate) struct ReportArgs {
     /// Write to this file; Markdown if it ends in `.md`. A page that an earlier `fp report` wrote is replaced.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write the page anew while the run goes on; an open page loads itself again. Without --out, it is `report.html`
-    /// in the plan's folder. Ends with the run, or by Ctrl-C.
-    #[arg(long, conflicts_with = "markdown")]
-    watch: bool,
     /// Replace whatever file is there.
     #[arg(long, requires = "out")]
     force: bool,
     /// Write handoff.md instead: what someone else needs to continue the plan.
-    #[arg(long, conflicts_with_all = ["markdown", "out", "watch"])]
+    #[arg(long, conflicts_with_all = ["markdown", "out"])]
     handoff: bool,
 }
 
@@ -55,9 +48,6 @@ pub(crate) fn report_run(args: ReportArgs, context: &Context) -> CommandResult {
     if args.handoff {
         return write_handoff(&plan, context);
     }
-    if args.watch {
-        return keep_page(&plan, args, context);
-    }
     let is_markdown_file = |out: &PathBuf| out.extension().is_some_and(|end| end == "md");
     let is_text = context.output == Output::Text && args.out.as_ref().is_none_or(is_markdown_file);
     let page = with_run_page(&plan, |past, report| {
@@ -65,7 +55,7 @@ pub(crate) fn report_run(args: ReportArgs, context: &Context) -> CommandResult {
         match context.output {
             _ if args.markdown || is_text => Ok(results_page(&report)),
             Output::Json => json(&report),
-            Output::Text | Output::Html | Output::Mermaid => Ok(run_page(&report, false)),
+            Output::Text | Output::Html => Ok(run_page(&report)),
         }
     })?;
     match args.out {
@@ -76,47 +66,6 @@ pub(crate) fn report_run(args: ReportArgs, context: &Context) -> CommandResult {
         }
         None if context.output == Output::Html => context.printer.exact(&page),
         None => context.printer.data(&page),
-    }
-    Ok(Exit::Done)
-}
-
-/// Interval between looks at the log.
-const LOOK: Duration = Duration::from_millis(500);
-
-/// Writes the page whenever something has happened.
-fn keep_page(plan: &OpenPlan, args: ReportArgs, context: &Context) -> CommandResult {
-    let path = match args.out {
-        Some(out) => context.cwd.join(out),
-        None => plan.folder.file("report.html"),
-    };
-    let interrupt = listen_for_interrupt("without --watch, the page is written once")?;
-    let write = |is_stopped: bool, force: bool| {
-        with_run_page(plan, |_, report| {
-            let is_over = report.phase.is_over();
-            let page = run_page(&report, !is_over && !is_stopped);
-            write_page(context, &path, &page, force)?;
-            Ok((is_over, report.standing))
-        })
-    };
-    let mut reader = plan.store.reader();
-    reader.more()?;
-    let (mut is_over, mut standing) = write(false, args.force)?;
-    let shown = context.shown(&path);
-    context.note(format_args!(
-        "{shown} follows the run; open it in a browser"
-    ));
-    while !is_over {
-        if interrupt.within(LOOK) {
-            write(true, true)?;
-            break;
-        }
-        let portion = reader.more()?;
-        let is_news = portion.anew || !portion.lines.is_empty();
-        let look = plan.look_at_lead();
-        let state = plan.load()?.state;
-        if is_news || RunStanding::of(&state, look.presence(&state)) != standing {
-            (is_over, standing) = write(false, true)?;
-        }
     }
     Ok(Exit::Done)
 }

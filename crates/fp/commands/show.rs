@@ -16,7 +16,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
-use crate::pages::{mermaid, plan};
+use crate::pages::plan;
 use crate::printer::{Output, WIDTH, format_option, json};
 use crate::source::PlanSource;
 use crate::theme::{self, Look, StyledLine};
@@ -26,7 +26,7 @@ const BRANCHES: usize = 36;
 
 /// Show the task tree, with the state of each task
 #[derive(Debug, clap::Args)]
-#[command(arg(format_option(&["text", "json", "mermaid", "html"])))]
+#[command(arg(format_option(&["text", "json", "html"])))]
 pub(crate) struct ShowTreeArgs {
     /// The plan, or a file that ends in `.md`; defaults to the only active plan.
     plan: Option<String>,
@@ -60,7 +60,6 @@ pub(crate) fn show_tree(args: ShowTreeArgs, context: &Context) -> CommandResult 
             .with_problems(&check(&tree, &problems, &facts), &Lines::new(&text));
     }
     let shown = match context.output {
-        Output::Mermaid => flowchart_of(context, &report),
         Output::Html => plan::plan_page(&report, &source.name, at_once),
         Output::Json => json(&report)?,
         Output::Text => tree_text(&report),
@@ -71,28 +70,10 @@ pub(crate) fn show_tree(args: ShowTreeArgs, context: &Context) -> CommandResult 
             file::atomic_write(&path, theme::without_colours(&shown).as_bytes())?;
             context.note_written(&path);
         }
-        (None, Output::Mermaid | Output::Html) => context.printer.exact(&shown),
+        (None, Output::Html) => context.printer.exact(&shown),
         (None, Output::Text | Output::Json) => context.printer.styled(&shown),
     }
     Ok(Exit::Done)
-}
-
-/// The flowchart of a plan's `tree`; prints a note if Mermaid may refuse it.
-pub(crate) fn chart(
-    context: &Context,
-    tree: &Plan<'_>,
-    state: &State,
-    lead: LeadPresence,
-    settings: &Settings,
-    goal: Option<String>,
-) -> String {
-    flowchart_of(context, &scheduled_tree(tree, state, lead, settings, goal))
-}
-
-fn flowchart_of(context: &Context, report: &TreeReport<'_>) -> String {
-    let chart = mermaid::flowchart_of(report);
-    context.notices(mermaid::limit_exceeded(report, &chart).as_slice());
-    chart
 }
 
 /// `tree` with its run, and its schedule for as many builders as there are.

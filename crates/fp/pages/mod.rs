@@ -4,7 +4,6 @@
 //! A stranger may have written the plan's texts. Templates escape them, and the page's policy lets no script run except the
 //! page's own, identified by its hash.
 
-pub(crate) mod mermaid;
 pub(crate) mod plan;
 pub(crate) mod run;
 

@@ -34,7 +34,6 @@ const MAX_NEED: usize = 300;
 struct ShownRun<'r> {
     run: &'r RunPage<'r>,
     generator: &'static str,
-    is_watched: bool,
     standing: &'static str,
     states: Vec<(&'static str, usize)>,
     /// The state of each task.
@@ -77,15 +76,13 @@ struct DrawnRun<'r> {
     questions: Vec<(&'r str, &'r str)>,
 }
 
-/// The page; one that is watched loads itself again every few seconds.
-pub(crate) fn run_page(run: &RunPage<'_>, is_watched: bool) -> String {
+pub(crate) fn run_page(run: &RunPage<'_>) -> String {
     let waits = run.millis.asking + run.millis.waiting + run.idle();
     let cost = run.cost.as_ref();
     let lines = run.tasks.iter().map(|task| &task.line);
     let page = ShownRun {
         run,
         generator: GENERATOR,
-        is_watched,
         standing: run.standing.into_str(),
         states: states_of(&run.tree),
         task_states: lines.map(TaskLine::state_word).collect(),

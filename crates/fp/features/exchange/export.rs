@@ -10,11 +10,10 @@ use fp_run::run::State;
 use fp_run::run::state::Status;
 use serde_json::json;
 
-use crate::commands::show;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 
-/// Export a plan with the state of each task, as JSON, Mermaid or Markdown
+/// Export a plan with the state of each task, as JSON or Markdown
 ///
 /// The tree need not be valid, but no two tasks may have the same id. An archived plan can be named as well.
 #[derive(Debug, clap::Args)]
@@ -30,8 +29,6 @@ pub(crate) struct ExportArgs {
 enum ExportTarget {
     /// Everything that fp knows of the plan.
     Json,
-    /// A flowchart, as `fp show` draws it.
-    Mermaid,
     /// The tree, with how far each task is.
     Markdown,
 }
@@ -41,7 +38,6 @@ impl ExportTarget {
     fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::Json => ("json", "plan.json"),
-            Self::Mermaid => ("mermaid", "plan.mmd"),
             Self::Markdown => ("markdown", "tasks.md"),
         }
     }
@@ -53,7 +49,7 @@ pub(crate) fn run(args: ExportArgs, context: &Context) -> CommandResult {
     let tree = context.tree(&plan)?;
     let parsed = tree.parse();
     refuse_ambiguous(&plan, &parsed)?;
-    let text = text_of(context, &plan, &parsed, &state, args.to);
+    let text = text_of(&plan, &parsed, &state, args.to);
     let (name, file) = args.to.names();
     if context.is_json() {
         let files = [json!({ "path": file, "text": text })];
@@ -84,23 +80,14 @@ fn refuse_ambiguous(plan: &OpenPlan, tree: &Plan<'_>) -> Result<(), CommandError
     )))
 }
 
-fn text_of(
-    context: &Context,
-    plan: &OpenPlan,
-    tree: &Plan<'_>,
-    state: &State,
-    to: ExportTarget,
-) -> String {
-    let goal = plan.folder.goal();
-    let mut whole = portable_plan(tree, goal.as_deref(), |leaf| work_of(state, leaf));
+fn text_of(plan: &OpenPlan, tree: &Plan<'_>, state: &State, to: ExportTarget) -> String {
+    let mut whole = portable_plan(tree, plan.folder.goal().as_deref(), |leaf| {
+        work_of(state, leaf)
+    });
     if whole.title.is_empty() {
         whole.title = plan.id().to_string();
     }
     match to {
-        ExportTarget::Mermaid => {
-            let lead = plan.look_at_lead().presence(state);
-            show::chart(context, tree, state, lead, &plan.settings, goal)
-        }
         ExportTarget::Json => json_text(&whole),
         ExportTarget::Markdown => markdown_text(&whole, tree),
     }
