@@ -337,7 +337,7 @@ fn gone_flag(message: &clap::Error) -> Option<CommandError> {
     Some(CommandError::failed(format!("`fp {command}` has no {flag} any more")).hint(instead))
 }
 
-/// What to do without a flag of an earlier version.
+/// The replacement of a flag of an earlier version.
 fn replacement_of(command: &str, flag: &str) -> Option<&'static str> {
     Some(match (command, flag) {
         ("clarify", "--check") => {
@@ -362,7 +362,7 @@ fn replacement_of(command: &str, flag: &str) -> Option<&'static str> {
     })
 }
 
-/// What does what people mean who try `word` as a command.
+/// The command that people mean who try `word` as one.
 pub(crate) fn meant_by(word: &str) -> Option<&'static str> {
     Some(match word {
         "init" | "create" | "goal" => {

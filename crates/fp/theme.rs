@@ -29,7 +29,7 @@ pub(crate) enum Look {
     Strong,
     /// A hash, or something else that few people read.
     Faint,
-    /// What to do next.
+    /// The next step.
     Hint,
 }
 

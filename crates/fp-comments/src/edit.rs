@@ -153,7 +153,7 @@ pub fn added_comments(before: &[SourceComment<'_>], after: &[SourceComment<'_>])
     added
 }
 
-/// What is left of two lists without their common beginning, whose length comes first, and their common end.
+/// Both lists without their common beginning and end, after the length of that beginning.
 fn differing_parts<'a, T>(
     one: &'a [T],
     other: &'a [T],

@@ -159,7 +159,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> HostResult<()> {
     written.map_err(HostError::writing(path))
 }
 
-/// What is in `folder`; nothing where there is no such folder.
+/// The entries of `folder`; none where there is no such folder.
 pub(crate) fn entries_in(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
     match fs::read_dir(folder) {
         Ok(entries) => entries.collect(),

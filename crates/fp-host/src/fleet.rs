@@ -195,7 +195,7 @@ impl Membership {
         Ok(is_own.then_some(member))
     }
 
-    /// What the trust store has of this part: everything that never changes.
+    /// The entry of this part in the trust store: everything that never changes.
     fn consent(&self, plan: &PlanId) -> Consent {
         let fixed = serde_json::to_vec(&(&self.key, &self.machine, &self.place));
         Consent::Part {
@@ -272,7 +272,7 @@ impl Membership {
     }
 }
 
-/// What a fetch brought.
+/// The result of a fetch.
 #[derive(Debug)]
 pub struct News {
     /// Oldest first.
@@ -474,7 +474,7 @@ impl FleetRemote {
         self.git.set_refs(&refs)
     }
 
-    /// What is new on the remote since `member` last looked. `None` if nothing is.
+    /// The news on the remote since `member` last looked, if any.
     pub(crate) fn fetch(&self, member: &Membership) -> HostResult<Option<News>> {
         self.keep_seen(member)?;
         let (to, tip) = self.fetch_tips()?;

@@ -27,7 +27,7 @@ impl LeadLook {
         Self { lock, was_held }
     }
 
-    /// What is known of the lead of `state`, which was read after this look.
+    /// The presence of the lead of `state`, which was read after this look.
     pub fn presence(&self, state: &State) -> LeadPresence {
         let Some(run) = state.run.as_ref().filter(|_| state.is_running()) else {
             return LeadPresence::Unknown;

@@ -24,7 +24,7 @@ use crate::store::{FOREIGN, Store};
 pub use archive::ARCHIVED;
 pub use record::{OfLayer, PlanRecord, StoredRecord};
 
-/// What `fp` and its agents write into the folder of a plan.
+/// The files that `fp` and its agents write into the folder of a plan.
 const PLAN_FILES: [&str; 25] = [
     "analysis.md",
     "archived.json",
@@ -52,7 +52,7 @@ const PLAN_FILES: [&str; 25] = [
     "tasks.md",
     "waiting.jsonl",
 ];
-/// What it writes beside those folders.
+/// The files that it writes beside those folders.
 const BESIDE_PLANS: [&str; 3] = [IGNORE, "commit.lock", "worktrees.lock"];
 const IGNORE: &str = ".gitignore";
 

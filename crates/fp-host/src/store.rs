@@ -68,7 +68,7 @@ pub struct Loaded {
     unended: bool,
     /// True if the log was replayed, for want of a snapshot that matches it.
     replayed: bool,
-    /// What the state has beyond the log, in a shared plan.
+    /// The part of the state that the log doesn't have, in a shared plan.
     waiting: Waiting,
 }
 
@@ -201,7 +201,7 @@ impl Store {
         if let Some(key) = MachineKey::read(&folder)? {
             return Ok(key);
         }
-        // What was read without one counts as nobody's.
+        // Entries that were read without one count as nobody's.
         self.remember(None);
         MachineKey::make(&folder)
     }

@@ -401,7 +401,7 @@ impl TrustStore {
         file::write_private(path, &text)
     }
 
-    /// What the user agreed to last of `plan` in this repository.
+    /// The user's last consent to `plan` in this repository.
     pub fn last_agreed(&self, plan: &PlanId) -> HostResult<Option<AgreedContent>> {
         let Some(text) = file::read_text_if_there(&self.agreed_file(plan), STORE_CAP)? else {
             return Ok(None);
@@ -477,7 +477,7 @@ impl TrustStore {
     }
 }
 
-/// What the user agreed to, and where.
+/// The user's consent, and its place.
 #[derive(Serialize, Deserialize)]
 struct AgreedNote {
     repository: RepositoryIdentity,

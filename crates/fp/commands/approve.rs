@@ -151,7 +151,7 @@ pub(crate) struct Proposal<'p> {
     text: &'p str,
     tree: &'p Plan<'p>,
     end_commands: Vec<String>,
-    /// What the user agreed to last.
+    /// The user's last consent.
     before: Option<AgreedContent>,
 }
 
@@ -176,7 +176,7 @@ impl<'p> Proposal<'p> {
         approval::hash(self.text.as_bytes())
     }
 
-    /// What changes, or else all commands that may run.
+    /// The changes, or else all commands that may run.
     fn terms(&self) -> String {
         match &self.before {
             Some(before) => before.changes_to(self.tree, &self.end_commands) + "\n",

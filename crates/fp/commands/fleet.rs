@@ -240,7 +240,7 @@ pub(crate) fn join_plan(args: JoinArgs, context: &Context) -> CommandResult {
     };
     let text = fleet.text_of(&news, "tasks.md")?.unwrap_or_default();
     let (tree, _) = parse(&text);
-    // What is shown has to be what is agreed to.
+    // The user must agree to exactly the text that is shown.
     if approval.tree_hash != approval::hash(text.as_bytes()) || !has_tasks_of(&state, &tree) {
         let remote = &place.remote;
         let message = format!("the tasks.md of {id} on {remote} is not the approved one");

@@ -183,7 +183,7 @@ impl IncomingHook {
         Ok(likeliest.map(|(_, member)| member))
     }
 
-    /// What `act` makes of `agent` in its run, if it has one.
+    /// Runs `act` for `agent` in its run, if it has one.
     fn with_member<T: Default>(
         &self,
         agent: Option<HookAgent<'_>>,

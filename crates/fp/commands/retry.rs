@@ -83,7 +83,7 @@ fn retry_task(
     let mut ledger = plan.lock_in_order()?;
     let mut events = ledger.state().retry(task)?;
     let was_done = ledger.state().task(task).is_some_and(|task| task.imported);
-    // What was done needed no criteria.
+    // A task that is done needs no criteria.
     let to_revise = was_done && !source.is_valid_anew(task)?;
     if to_revise {
         events.push(Event::RevisionDue { task: task.clone() });

@@ -183,7 +183,7 @@ pub(super) fn begin(
     }
     let in_the_way = dirty.first().filter(|_| is_first);
     let checkout = checkout_to_integrate(plan, &git, &lead, no_commit, in_the_way, context)?;
-    // What a killed `fp run` may have left.
+    // A killed `fp run` may have left some.
     let marks = before
         .processes
         .values()

@@ -485,7 +485,7 @@ fn facts_of(task: &TaskLine) -> String {
     if task.iteration > 0 {
         facts.push(format!("{}/{}", task.iteration, task.max_iterations));
     }
-    // What the attempt doesn't tell: a retry counts from 1 again.
+    // The attempt alone doesn't tell: a retry counts from 1 again.
     if task.failed_verdicts > task.iteration {
         facts.push(format!("{} failed", task.failed_verdicts));
     }
@@ -500,7 +500,7 @@ fn facts_of(task: &TaskLine) -> String {
     }
 }
 
-/// What stands below a task: its obstacle or failure, and what became of its scope and its checks.
+/// The lines below a task: its obstacle or failure, and the changes of its scope and its checks.
 fn details_of(task: &TaskLine) -> Vec<String> {
     let detail = task.detail.iter().flat_map(|detail| reason_lines(detail));
     let mut lines: Vec<String> = detail.map(str::to_owned).collect();

@@ -238,7 +238,7 @@ fn read_page(text: &str) -> (String, Vec<RoadmapLayer>) {
     (goal.trim().to_owned(), layers)
 }
 
-/// What keeps plans from being made of `layers`.
+/// The reasons why no plan can be made of `layers`.
 fn faults_in(layers: &[RoadmapLayer]) -> Vec<String> {
     let mut faults = Vec::new();
     if layers.is_empty() {

@@ -19,7 +19,7 @@ use minijinja::{Environment, UndefinedBehavior, Value};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-/// What the frame of all pages needs, and the page itself.
+/// A page, and the data of the frame that all pages share.
 #[derive(Serialize)]
 struct HtmlPage<'p, T> {
     /// The template of the page.

@@ -31,7 +31,7 @@ struct TreePage<'r> {
     rows: Vec<TreeRow>,
 }
 
-/// What the row of a task shows besides the task.
+/// The parts of a task's row besides the task itself.
 #[derive(Serialize)]
 struct TreeRow {
     state: &'static str,

@@ -42,7 +42,7 @@ pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
         ("web_search", json!("disabled")),
         ("project_doc_fallback_filenames", json!(["CLAUDE.md"])),
     ];
-    // What TOML takes as a value is JSON for texts and lists of texts.
+    // Texts and lists of texts are written alike in TOML and JSON.
     for (key, value) in settings {
         command.args(["-c", &format!("{key}={value}")]);
     }

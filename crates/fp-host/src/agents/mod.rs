@@ -427,7 +427,7 @@ impl RunningAgent {
 pub struct AgentWords {
     /// The end of all that it said.
     pub last: String,
-    /// What it said on standard error, on one short line.
+    /// Its standard error, on one short line.
     pub complaint: String,
 }
 

@@ -217,7 +217,7 @@ impl HookEvent {
         answered.collect()
     }
 
-    /// What the agent that stops said last; empty where the client doesn't say it.
+    /// The last message of the agent that stops; empty where the client doesn't pass it on.
     pub fn last_words(&self) -> &str {
         text_of(&self.whole, "last_assistant_message").unwrap_or_default()
     }

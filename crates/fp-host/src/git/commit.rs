@@ -75,7 +75,7 @@ impl Git {
         let mut status = self.status_by(&index)?;
         status.entries.retain(|entry| files.contains(&entry.path));
         for entry in &mut status.entries {
-            // What is not committed in a submodule is in no commit of this repository.
+            // A change in a submodule that is not committed there is in no commit of this repository.
             if let EntryState::Tracked {
                 dirty_submodule, ..
             } = &mut entry.state

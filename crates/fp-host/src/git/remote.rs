@@ -278,7 +278,7 @@ impl Git {
     }
 }
 
-/// What git and hosts say where another push came first.
+/// The words of git and of hosts where another push came first.
 const RACED: [&str; 7] = [
     "stale info",
     "fetch first",
@@ -289,7 +289,7 @@ const RACED: [&str; 7] = [
     "atomic transaction failed",
 ];
 
-/// What a failed push printed, if the remote has answered.
+/// The output of a failed push, if the remote has answered.
 fn refusal(printed: &str) -> Option<Pushed> {
     let lines = printed.lines().filter_map(|line| line.strip_prefix("!\t"));
     // Git adds this line for each ref that would have been fine.

@@ -95,7 +95,9 @@ impl PlanFolder {
     pub fn layer(&self) -> HostResult<Option<OfLayer>> {
         let layer = self.record()?.roadmap.map(serde_json::from_value);
         layer.transpose().map_err(|fault| {
-            HostError::failed(format_args!("{}: {fault}", self.file(PLAN).display()))
+            let place = self.file(PLAN);
+            HostError::failed(format_args!("{}: roadmap: {fault}", place.display()))
+                .with_hint("correct it, or take `roadmap` out of that file")
         })
     }
 

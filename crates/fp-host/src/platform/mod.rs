@@ -1,4 +1,4 @@
-//! What differs between systems, and nothing else: `unix` and `windows` offer the same names, and no other module
+//! The differences between systems, and nothing else: `unix` and `windows` offer the same names, and no other module
 //! asks for the system. A test holds that.
 
 #[cfg_attr(unix, path = "unix/mod.rs")]

@@ -54,7 +54,7 @@ impl Verified {
     }
 }
 
-/// What the approved tree says of a task.
+/// A task as the approved tree has it.
 struct ApprovedWork {
     scope: TaskScope,
     commands: Vec<String>,
@@ -293,7 +293,7 @@ pub fn verify(
     Ok(verified)
 }
 
-/// What a commit of another task puts into the checkout at this moment is nobody's edit.
+/// Files that a commit of another task puts into the checkout at this moment are nobody's edit.
 fn leave_out_commits(plan: &OpenPlan, facts: &mut ChangeFacts) {
     let is_committing = acquire(&plan.commit_lock(), Duration::ZERO).is_err();
     if let (true, Some((began, now))) = (is_committing, &mut facts.around) {

@@ -225,7 +225,7 @@ pub(crate) fn line_version(line: &[u8]) -> Option<u32> {
 pub struct ExaminedLog {
     /// The entries before the first line that is none.
     pub entries: Vec<Entry>,
-    /// What is wrong with that line.
+    /// The fault of that line.
     pub fault: Option<HostError>,
     /// The first entry that this machine did not write.
     pub foreign: Option<u64>,

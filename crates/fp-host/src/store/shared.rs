@@ -47,7 +47,7 @@ pub(super) struct Waiting {
     base: Option<Arc<State>>,
 }
 
-/// What a look at the remote brought.
+/// The result of a look at the remote.
 #[derive(Debug, Default)]
 pub struct Synced {
     /// The state before, and the tasks of this machine that another has by now.

@@ -10,7 +10,7 @@ use super::kind::SettingFault;
 pub struct RemovedSetting {
     /// Its key, or that of its group.
     pub key: &'static str,
-    /// What does its work.
+    /// Its replacement.
     pub instead: &'static str,
 }
 

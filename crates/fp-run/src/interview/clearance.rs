@@ -37,7 +37,7 @@ pub struct OpenItem {
     pub missing: String,
 }
 
-/// What is still missing before a plan can be made.
+/// The items that are missing before a plan can be made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Clearance {

@@ -83,7 +83,7 @@ pub struct Interview {
     pub scope_exclusions: Vec<RecordedStatement>,
     #[serde(deserialize_with = "readable_entries")]
     pub decisions: Vec<Decided>,
-    /// What was taken for granted without asking.
+    /// Assumptions that nobody was asked about.
     #[serde(deserialize_with = "readable_entries")]
     pub assumptions: Vec<String>,
     /// The way to do it.

@@ -151,7 +151,7 @@ fn say_once(events: &mut [TaskEvent]) {
     }
 }
 
-/// What the reasons for the states of tasks follow from.
+/// The facts from which the reasons for the states of tasks follow.
 struct TaskReasons<'s, 'e> {
     state: &'s State,
     standing: RunStanding,

@@ -57,7 +57,7 @@ fn tell_questions(hook: &IncomingHook) -> Result<(), CommandError> {
 
 /// Records the user's answers to the questions that `fp` printed, and tells the lead.
 pub(super) fn user_has_answered(hook: &IncomingHook) -> Result<(), CommandError> {
-    // What an agent asks isn't asked for the run.
+    // A question of an agent is not one of the run.
     if hook.event.agent_id.is_some() {
         return Ok(());
     }

@@ -429,7 +429,7 @@ impl<'c> Crew<'c> {
                 if member.end.is_none() {
                     member.end = member.agent.poll().map(|end| (Instant::now(), end));
                 }
-                // What it said last may still be on its way.
+                // Its last words may still be on their way.
                 let has_ended = member
                     .end
                     .is_some_and(|(since, _)| member.is_closed || since.elapsed() > DRAIN);

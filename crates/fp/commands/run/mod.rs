@@ -90,7 +90,7 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         return start::start_run(args, context);
     }
     let mut plan = context.open_to_lead(args.terms.plan.as_deref())?;
-    // What can't start at all is said before anything is looked for.
+    // First, so that a run that can't start says so at once.
     plan.load()?.state.start(RunTerms::default())?;
     let flags = RunFlags {
         builders: args.builders,
@@ -367,7 +367,7 @@ impl Lead<'_> {
         }
         self.view.ask(&asks);
         let length = self.log_length();
-        // What was logged since `state` was read is news as well; what starting agents has logged is none.
+        // Entries since `state` was read are news as well, but not those that starting agents has made.
         let mut is_news = self.plan.load()?.state.seq != state.seq + started;
         loop {
             self.look(TICK)?;
@@ -469,7 +469,7 @@ fn turn_of(
             due => break due?,
         }
     };
-    // What builds the places takes locks of its own.
+    // Building the places takes locks of its own.
     drop(due.ledger);
     make_places(plan, &due.state, &due.actions)?;
     Ok((due.actions, due.state, due.cut_off))

@@ -193,7 +193,7 @@ impl StatusView<'_> {
         }
     }
 
-    /// What each agent does; of an interrupted run, what it did when it was last heard of.
+    /// A line for each agent with its activity; in an interrupted run, the last one known.
     fn agent_lines(&self, beside: &Beside) -> Vec<StyledLine> {
         let state = self.state;
         let (then, now) = match self.report.standing {
@@ -226,7 +226,7 @@ impl StatusView<'_> {
     }
 }
 
-/// What `agent` does, unless it is a verifier without work.
+/// The activity of `agent`, unless it is a verifier without work.
 fn doing_of(state: &State, name: &AgentName, agent: &RunAgent) -> Option<String> {
     Some(match (agent.role, agent.activity, &agent.task) {
         (Role::Verifier, Activity::Idle, _) => return None,

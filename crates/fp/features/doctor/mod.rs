@@ -69,13 +69,13 @@ pub(crate) fn run(args: DoctorArgs, context: &Context) -> CommandResult {
     })
 }
 
-/// What was examined, and what was found.
+/// The findings about one subject.
 struct DoctorReport {
     title: String,
     /// The beginning of the JSON.
     facts: Value,
     findings: Vec<DoctorFinding>,
-    /// What the user may want to add to the client's settings, in words.
+    /// Settings of the client that the user may want to add, in words.
     offer: String,
 }
 

@@ -1,4 +1,4 @@
-//! What the tree of a plan names of the material that it was made of.
+//! Counts which items of its material the tree of a plan names.
 
 use fp_exchange::{MaterialItem, unnamed_items};
 use fp_host::file::{self, TASKS_CAP};

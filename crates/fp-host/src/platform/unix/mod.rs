@@ -25,7 +25,7 @@ pub use self::group::end_marked;
 pub const HOME: &str = "HOME";
 /// The variables from which [`super::UserFolder`] and the client's folder follow.
 pub const FOLDER_VARIABLES: &str = "HOME";
-/// What the file of a program may end with.
+/// The extensions of program files.
 pub const PROGRAM_ENDINGS: &[&str] = &[""];
 /// The environment says what the terminal can show: `TERM`, and the locale's character set.
 pub const TERMINAL_IN_ENVIRONMENT: bool = true;

@@ -129,7 +129,7 @@ pub fn is_executable(metadata: &Metadata) -> bool {
     metadata.is_file()
 }
 
-/// What keeps the user from removing it is a program that has it open, mostly a virus scanner.
+/// A program that has it open, mostly a virus scanner, keeps the user from removing it.
 pub(crate) fn open_up(_folder: &Path) -> io::Result<()> {
     std::thread::sleep(PATIENCE);
     Ok(())

@@ -203,7 +203,7 @@ fn is_numbered_id(word: &str) -> bool {
     word.bytes().any(|byte| byte.is_ascii_digit()) && TaskId::new(word).is_ok()
 }
 
-/// What follows `label`, in any case, at the start of `text`.
+/// The rest of `text` after `label` at its start, in any case of letters.
 pub(super) fn without_label<'t>(text: &'t str, label: &str) -> Option<&'t str> {
     let start = text.get(..label.len())?;
     start
