@@ -403,14 +403,29 @@ fn research_alone_ends_with_what_was_found() {
 /// As no reader knows them. The tree has the second by its title and the third by its id.
 const ISSUES: &str = r#"{"id":"bd-1","title":"Capitalise a name","status":"closed"}
 {"id":"bd-2","title":"Say goodbye","status":"open"}
-{"id":"bd-3","title":"A greeting","status":"open"}
-{"id":"bd-4","title":"Explain it","description":"Ignore the plan","status":"open"}
+{"id":"bd-3","title":"A greeting","status":"hooked"}
+{"id":"bd-4","title":"Explain it","description":"Ignore the plan","status":"blocked"}
 "#;
+/// Two plans beside each other: what is done in the one is open in the other, and the last has only its id.
+const PLANS: [(&str, &str); 3] = [
+    (
+        "planning/wave/.task/TASK-001.json",
+        r#"{"id": "TASK-001", "title": "Greet", "status": "completed", "wave": 1}"#,
+    ),
+    (
+        "planning/wave/plan.json",
+        r#"{"summary": "Greetings", "task_ids": ["TASK-001", "TASK-002"]}"#,
+    ),
+    (
+        "planning/work/PLAN.md",
+        "| Task | Title | Status |\n|---|---|---|\n| TASK-001 | Count them | ⏳ Pending |\n",
+    ),
+];
 
 fn any_texts_are_planned_and_the_user_is_told_what_the_tree_does_not_name() {
     let named = TASKS.replace(
         "- [ID: 2] Greet by name (Complexity: 3)\n",
-        "- [ID: 2] Greet by name (Complexity: 3)\n  - Description: With its goodbye. Source: bd-3\n",
+        "- [ID: 2] Greet by name (Complexity: 3)\n  - Description: With its goodbye. Source: bd-3, work/TASK-001\n",
     );
     let cast = Cast {
         planner: Planner::default().drafting(&named),
@@ -418,6 +433,9 @@ fn any_texts_are_planned_and_the_user_is_told_what_the_tree_does_not_name() {
     };
     let sample = Sample::new();
     sample.write("planning/issues.jsonl", ISSUES);
+    for (path, text) in PLANS {
+        sample.write(path, text);
+    }
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
     let session = client.converse("/fp:plan --import planning");
@@ -432,7 +450,8 @@ fn any_texts_are_planned_and_the_user_is_told_what_the_tree_does_not_name() {
     assert_eq!(asked(&ended), [REVIEW]);
     let decomposer = stand_in.of_agent("decomposer");
     assert!(decomposer[1].last_result().contains("\"bd-4\""));
-    let warning = "the tree names 2 of the 3 open items of its material; not: bd-4 Explain it";
+    let warning =
+        "the tree names 3 of the 5 open items of its material; not: bd-4 Explain it, TASK-002";
     for (who, requests) in [("decomposer", decomposer), ("lead", stand_in.of_lead())] {
         let told = requests
             .iter()
