@@ -245,7 +245,7 @@ pub(crate) fn main() -> Exit {
     match ended {
         Ok(exit) => exit,
         Err(error) if is_hook => {
-            Printer::default().note(&hook::complaint("fp hook", &error.message));
+            Printer::default().print_note(&hook::complaint("fp hook", &error.message));
             Exit::Done
         }
         Err(error) => {
@@ -262,7 +262,7 @@ fn run_again(cli: Cli) -> CommandResult {
         std::env::set_current_dir(folder).map_err(|error| {
             let (folder, why) = (folder.display(), file::reason_of(&error));
             CommandError::failed(format!("can't change to {folder}: {why}"))
-                .hint("name a folder that exists after `-C`")
+                .with_hint("name a folder that exists after `-C`")
         })?;
     }
     let mut begun = Instant::now();
@@ -292,7 +292,7 @@ fn run_once(cli: Cli) -> CommandResult {
         None => commands::home::show_home(&context),
     };
     ended.map_err(|error| match &*context.opened.borrow() {
-        Some(plan) => error.about(plan.as_str()),
+        Some(plan) => error.with_plan(plan.as_str()),
         None => error,
     })
 }
@@ -323,7 +323,7 @@ fn unknown_command(message: &clap::Error) -> Option<CommandError> {
             }
         }
     };
-    Some(CommandError::failed(format!("there is no command {word:?}")).hint(hint))
+    Some(CommandError::failed(format!("there is no command {word:?}")).with_hint(hint))
 }
 
 /// The error for a flag, or a flag's value, that an earlier version had.
@@ -334,7 +334,7 @@ fn gone_flag(message: &clap::Error) -> Option<CommandError> {
     };
     let replaced = |word: String| Some((replacement_of(&word, flag)?, word));
     let (instead, command) = std::env::args().find_map(replaced)?;
-    Some(CommandError::failed(format!("`fp {command}` has no {flag} any more")).hint(instead))
+    Some(CommandError::failed(format!("`fp {command}` has no {flag} any more")).with_hint(instead))
 }
 
 /// The replacement of a flag of an earlier version.
@@ -397,10 +397,8 @@ fn refuse_agent() -> Result<(), CommandError> {
         _ => return Ok(()),
     };
     match refuse_process(role, std::env::args().skip(1).collect()) {
-        Some(reason) => {
-            Err(CommandError::refused(reason)
-                .hint("ask the lead of the run or its user to do this"))
-        }
+        Some(reason) => Err(CommandError::refused(reason)
+            .with_hint("ask the lead of the run or its user to do this")),
         None => Ok(()),
     }
 }

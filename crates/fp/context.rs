@@ -62,7 +62,7 @@ impl Context {
                 "the working directory can't be read: {}",
                 reason_of(&e)
             ))
-            .hint("change to a directory that exists")
+            .with_hint("change to a directory that exists")
         })?;
         Ok(Self::in_folder(cwd, output))
     }
@@ -81,15 +81,15 @@ impl Context {
     }
 
     /// This context in another working directory.
-    pub(crate) fn at(&self, cwd: PathBuf) -> Self {
+    pub(crate) fn in_directory(&self, cwd: PathBuf) -> Self {
         Self::in_folder(cwd, self.output)
     }
 
     /// This context for a thread of its own, without notes.
-    pub(crate) fn silent(&self) -> Self {
+    pub(crate) fn without_notes(&self) -> Self {
         Self {
             printer: Printer { is_silent: true },
-            ..self.at(self.cwd.clone())
+            ..self.in_directory(self.cwd.clone())
         }
     }
 
@@ -114,16 +114,16 @@ impl Context {
 
     /// Prints a note beside the result.
     pub(crate) fn note(&self, text: impl fmt::Display) {
-        self.printer.note(&format!("note: {text}"));
+        self.printer.print_note(&format!("note: {text}"));
     }
 
     pub(crate) fn warn(&self, text: impl fmt::Display) {
-        self.printer.note(&format!("warning: {text}"));
+        self.printer.print_note(&format!("warning: {text}"));
     }
 
     /// Says where a result was written.
     pub(crate) fn note_written(&self, path: &Path) {
-        self.note(format_args!("written to {}", self.shown(path)));
+        self.note(format_args!("written to {}", self.display_path(path)));
     }
 
     /// The repository around the working directory.
@@ -158,7 +158,7 @@ impl Context {
         layer: SettingsLayer,
     ) -> Result<Settings, CommandError> {
         let mut config = self.config()?.clone();
-        config.add(origin, layer);
+        config.add_layer(origin, layer);
         Ok(config.settings())
     }
 
@@ -183,7 +183,7 @@ impl Context {
     }
 
     /// A path for messages, relative to the working directory or the repository if it is below one of them.
-    pub(crate) fn shown(&self, path: &Path) -> String {
+    pub(crate) fn display_path(&self, path: &Path) -> String {
         let below = path
             .strip_prefix(&self.cwd)
             .or_else(|_| path.strip_prefix(&self.repo().root));
@@ -226,7 +226,7 @@ impl Context {
 pub(crate) fn this_program() -> Result<PathBuf, CommandError> {
     std::env::current_exe().map_err(|error| {
         CommandError::failed(format!("the program fp can't find itself: {error}"))
-            .hint("on Linux, mount /proc: it says where a program is")
+            .with_hint("on Linux, mount /proc: it says where a program is")
     })
 }
 
@@ -243,7 +243,7 @@ pub(crate) struct Known {
 impl Known {
     fn new(folder: PlanFolder, archived: bool) -> Self {
         // Before the log is read.
-        let lead = LeadLook::at(folder.path());
+        let lead = LeadLook::in_folder(folder.path());
         let store = Store::new(folder.path().to_owned(), folder.id().clone());
         let state = store.load().map(|loaded| loaded.state);
         Self {
@@ -307,7 +307,7 @@ impl Context {
 
     /// Opens the plan that `selector` names; without one, the only one whose run is not over.
     pub(crate) fn open(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
-        self.opened(self.plans()?.find(selector)?)
+        self.open_folder(self.plans()?.find(selector)?)
     }
 
     /// Opens the plan that `selector` names, to read it, also an archived one; without one, the only active plan, or else
@@ -325,7 +325,7 @@ impl Context {
             Err(error) if error.kind == HostErrorKind::NoneActive => {
                 self.last_plan(&plans)?.ok_or_else(|| error.into())
             }
-            found => self.opened(found?),
+            found => self.open_folder(found?),
         }
     }
 
@@ -341,7 +341,7 @@ impl Context {
         let Some(last) = folders.into_iter().max_by_key(touched) else {
             return Ok(None);
         };
-        let plan = self.opened(last)?;
+        let plan = self.open_folder(last)?;
         let lead = plan.look_at_lead();
         let state = plan.load()?.state;
         let at = state.last_at.map(|at| lasted(at, self.now()));
@@ -402,7 +402,7 @@ impl Context {
         }
     }
 
-    fn opened(&self, folder: PlanFolder) -> Result<OpenPlan, CommandError> {
+    fn open_folder(&self, folder: PlanFolder) -> Result<OpenPlan, CommandError> {
         self.opened.replace(Some(folder.id().clone()));
         let settings = self.settings_for(&folder)?;
         Ok(OpenPlan::new(self.repo().clone(), settings, folder))
@@ -415,7 +415,7 @@ impl Context {
 
     /// Removes the builders' worktrees that the run no longer needs. A failure is only a note: it affects no
     /// other command.
-    pub(crate) fn sweep(&self, plan: &OpenPlan) {
+    pub(crate) fn remove_unneeded_worktrees(&self, plan: &OpenPlan) {
         match worktree::sweep(plan) {
             Ok(kept) => kept.iter().for_each(|patch| self.say_kept(patch)),
             Err(error) => self.note(format_args!(
@@ -427,7 +427,7 @@ impl Context {
 
     /// Says where unfinished work is kept.
     pub(crate) fn say_kept(&self, kept: &Path) {
-        let shown = self.shown(kept);
+        let shown = self.display_path(kept);
         self.note(match kept.is_dir() {
             true => format!("a repository that a builder had in its worktree is kept: {shown}"),
             false => format!("what was not finished is kept: `git apply {shown}` takes it up"),
@@ -442,7 +442,10 @@ impl Context {
     }
 
     /// The same, with what is known of the lead.
-    pub(crate) fn seen(&self, plan: &OpenPlan) -> Result<(Arc<State>, LeadPresence), CommandError> {
+    pub(crate) fn state_and_lead(
+        &self,
+        plan: &OpenPlan,
+    ) -> Result<(Arc<State>, LeadPresence), CommandError> {
         let lead = plan.look_at_lead();
         let state = self.state(plan)?;
         let lead = lead.presence(&state);
@@ -450,7 +453,7 @@ impl Context {
     }
 
     /// The same log, with the notices from reading it printed.
-    pub(crate) fn told<'p>(&self, ledger: Ledger<'p>) -> Ledger<'p> {
+    pub(crate) fn with_notices<'p>(&self, ledger: Ledger<'p>) -> Ledger<'p> {
         self.notices(ledger.notices());
         ledger
     }
@@ -468,12 +471,12 @@ pub(crate) fn tree_error(plan: &OpenPlan, error: HostError) -> CommandError {
     }
     let loaded = plan.load();
     if loaded.is_ok_and(|loaded| loaded.state.approval.is_some()) {
-        return CommandError::failed(error).hint(
+        return CommandError::failed(error).with_hint(
             "put it back as it was approved; what is done so far is in the log, and is not lost",
         );
     }
     let (id, step) = (plan.id(), planning_step(plan).into_str());
-    CommandError::failed(format!("{id} has no task tree yet; planning is at: {step}")).hint(format!(
+    CommandError::failed(format!("{id} has no task tree yet; planning is at: {step}")).with_hint(format!(
         "`/fp:plan` in Claude Code plans; by hand, write its tasks.md, and `fp validate {id}` checks it"
     ))
 }

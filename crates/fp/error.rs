@@ -36,17 +36,17 @@ impl CommandError {
     }
 
     /// Converts `error`, with `message` in place of its own text.
-    pub(crate) fn worded(message: impl fmt::Display, error: &impl Hint) -> Self {
+    pub(crate) fn with_message(message: impl fmt::Display, error: &impl Hint) -> Self {
         let hints = error.hint().map(Cow::into_owned);
         Self {
-            exit: error.ends(),
+            exit: error.exit_status(),
             message: message.to_string(),
             hints: hints.into_iter().collect(),
         }
     }
 
     /// Names `plan` in the hints in place of the word PLAN.
-    pub(crate) fn about(mut self, plan: &str) -> Self {
+    pub(crate) fn with_plan(mut self, plan: &str) -> Self {
         let is_end = |c: char| matches!(c, ' ' | '`' | ',');
         for hint in &mut self.hints {
             let words = hint.split_inclusive(is_end);
@@ -61,7 +61,7 @@ impl CommandError {
     }
 
     /// Adds a line that says what to do next.
-    pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
+    pub(crate) fn with_hint(mut self, hint: impl fmt::Display) -> Self {
         self.hints.push(hint.to_string());
         self
     }
@@ -72,7 +72,7 @@ pub(crate) type CommandResult = Result<Exit, CommandError>;
 
 impl<E: Hint> From<E> for CommandError {
     fn from(error: E) -> Self {
-        Self::worded(&error, &error)
+        Self::with_message(&error, &error)
     }
 }
 
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn hints_name_the_plan() {
         let check = |hint: &str, expect: &str| {
-            let error = CommandError::failed("no").hint(hint).about("p-1");
+            let error = CommandError::failed("no").with_hint(hint).with_plan("p-1");
             assert_eq!(error.hints, [expect]);
         };
         check("run `fp start PLAN`", "run `fp start p-1`");

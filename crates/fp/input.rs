@@ -42,13 +42,12 @@ pub(crate) fn read_standard_input(cap: u64) -> Result<String, CommandError> {
     let mut input = std::io::stdin().take(cap.saturating_add(1));
     input.read_to_string(&mut text).map_err(|error| {
         CommandError::failed(format!("standard input can't be read: {error}"))
-            .hint("pipe the text into it, as UTF-8")
+            .with_hint("pipe the text into it, as UTF-8")
     })?;
     if text.len() as u64 > cap {
         let message = format!("standard input is too large: at most {cap} bytes are read");
-        return Err(
-            CommandError::failed(message).hint("check that it is the text you mean, or split it")
-        );
+        return Err(CommandError::failed(message)
+            .with_hint("check that it is the text you mean, or split it"));
     }
     Ok(text)
 }
@@ -56,7 +55,7 @@ pub(crate) fn read_standard_input(cap: u64) -> Result<String, CommandError> {
 /// Listens for Ctrl-C; `without` says how to do without that.
 pub(crate) fn listen_for_interrupt(without: &str) -> Result<Interrupt, CommandError> {
     Interrupt::listen().map_err(|error| {
-        CommandError::failed(format!("signals can't be watched: {error}")).hint(without)
+        CommandError::failed(format!("signals can't be watched: {error}")).with_hint(without)
     })
 }
 

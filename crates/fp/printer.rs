@@ -108,22 +108,22 @@ impl Printer {
     }
 
     /// Prints `text` as a line on standard error, with control characters made visible.
-    pub(crate) fn note(&self, text: &str) {
+    pub(crate) fn print_note(&self, text: &str) {
         if self.is_silent {
             return;
         }
         match text.split_once(' ') {
-            Some(("note:", rest)) => self.labelled(Look::Faint, "note:", rest),
-            Some(("warning:", rest)) => self.labelled(Look::Building, "warning:", rest),
-            _ => self.line(&visible(text)),
+            Some(("note:", rest)) => self.print_labelled(Look::Faint, "note:", rest),
+            Some(("warning:", rest)) => self.print_labelled(Look::Building, "warning:", rest),
+            _ => self.print_line(&visible(text)),
         }
     }
 
-    fn labelled(&self, look: Look, label: &str, text: &str) {
-        self.line(&format!("{} {}", look.paint(label), visible(text)));
+    fn print_labelled(&self, look: Look, label: &str, text: &str) {
+        self.print_line(&format!("{} {}", look.paint(label), visible(text)));
     }
 
-    fn line(&self, text: &str) {
+    fn print_line(&self, text: &str) {
         ignore_closed(writeln!(anstream::stderr(), "{}", theme::shown_text(text)));
     }
 
@@ -140,9 +140,9 @@ impl Printer {
 
     /// Prints an error and its hints.
     pub(crate) fn error(&self, error: &CommandError) {
-        self.labelled(Look::Failed, "error:", &error.message);
+        self.print_labelled(Look::Failed, "error:", &error.message);
         for hint in &error.hints {
-            self.labelled(Look::Hint, "hint:", hint);
+            self.print_labelled(Look::Hint, "hint:", hint);
         }
     }
 }

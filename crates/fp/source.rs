@@ -8,7 +8,7 @@ use fp_host::plan::OpenPlan;
 use fp_plan::diagnostic::{Diagnostic, Severity};
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::{Plan, parse};
-use fp_plan::rules::{RuleFacts, check};
+use fp_plan::rules::{RuleFacts, check_plan};
 use fp_plan::text::{counted, shell_quoted};
 use fp_run::interview::Interview;
 
@@ -76,7 +76,7 @@ impl PlanSource {
         })
     }
 
-    pub(crate) fn text(&self) -> Result<String, CommandError> {
+    pub(crate) fn read_text(&self) -> Result<String, CommandError> {
         file::read_text(&self.path, TASKS_CAP).map_err(|error| match &self.plan {
             Some(plan) => tree_error(plan, error),
             None => error.into(),
@@ -131,7 +131,7 @@ impl PlanSource {
         plan: &Plan,
         problems: &[Diagnostic],
     ) -> Result<(), CommandError> {
-        let found = check(plan, problems, &self.facts(plan)?);
+        let found = check_plan(plan, problems, &self.facts(plan)?);
         let errors = found
             .iter()
             .filter(|d| d.severity == Severity::Error)
@@ -142,18 +142,18 @@ impl PlanSource {
                 "{} is not valid: it has {what}",
                 self.name
             ))
-            .hint(format!("`fp validate {}` shows them", self.argument())));
+            .with_hint(format!("`fp validate {}` shows them", self.argument())));
         }
         Ok(())
     }
 
     /// True if its tree is valid although `id`, which was done before the import, has to be done again.
     pub(crate) fn is_valid_anew(&self, id: &TaskId) -> Result<bool, CommandError> {
-        let text = self.text()?;
+        let text = self.read_text()?;
         let (plan, problems) = parse(&text);
         let mut facts = self.facts(&plan)?;
         facts.done.remove(id.as_str());
-        Ok(check(&plan, &problems, &facts)
+        Ok(check_plan(&plan, &problems, &facts)
             .iter()
             .all(|found| found.severity != Severity::Error))
     }
@@ -162,7 +162,7 @@ impl PlanSource {
     pub(crate) fn plan(&self) -> Result<&OpenPlan, CommandError> {
         self.plan.as_ref().ok_or_else(|| {
             CommandError::failed(format!("{} is a file, and a plan is needed", self.name))
-                .hint("name the plan: `fp plans` lists them")
+                .with_hint("name the plan: `fp plans` lists them")
         })
     }
 
@@ -174,7 +174,7 @@ impl PlanSource {
                 "{} is unchanged: it is a symbolic link",
                 self.name
             ))
-            .hint("name the file that it leads to"));
+            .with_hint("name the file that it leads to"));
         }
         Ok(file::atomic_write(&self.path, text.as_bytes())?)
     }
@@ -187,7 +187,7 @@ impl PlanSource {
         if plan.load()?.state.is_running() {
             let message = format!("the run of {} is on: its tree is not changed", plan.id());
             return Err(CommandError::refused(message)
-                .hint("`fp task` edits one task; `fp cancel` ends the run"));
+                .with_hint("`fp task` edits one task; `fp cancel` ends the run"));
         }
         Ok(())
     }
@@ -204,6 +204,6 @@ pub(crate) fn interview_at(path: &Path) -> Result<Option<Interview>, CommandErro
     let Some(text) = file::read_text_if_there(path, INTERVIEW_CAP)? else {
         return Ok(None);
     };
-    let failed = |error| CommandError::worded(format!("{}:{error}", path.display()), &error);
+    let failed = |error| CommandError::with_message(format!("{}:{error}", path.display()), &error);
     Interview::parse(&text).map(Some).map_err(failed)
 }

@@ -35,7 +35,7 @@ pub(crate) enum Look {
 
 impl Look {
     /// The look of a task's state.
-    pub(crate) fn of(status: Status, ready: bool, halt: Option<TaskHalt>) -> Self {
+    pub(crate) fn for_task(status: Status, ready: bool, halt: Option<TaskHalt>) -> Self {
         match halt {
             Some(TaskHalt::Asking) => return Self::Asking,
             Some(TaskHalt::Stopped) => return Self::Stopped,
@@ -53,7 +53,7 @@ impl Look {
     }
 
     pub(crate) fn of_task(task: &TaskLine) -> Self {
-        Self::of(task.status, task.ready, task.halt)
+        Self::for_task(task.status, task.ready, task.halt)
     }
 
     /// The sign of a state, so that colour alone never carries the meaning.
@@ -108,7 +108,7 @@ impl StyledLine {
     }
 
     /// Adds `text`, whatever it has in it.
-    pub(crate) fn and(mut self, look: Look, text: impl Into<String>) -> Self {
+    pub(crate) fn with_text(mut self, look: Look, text: impl Into<String>) -> Self {
         self.0.push((look, text.into()));
         self
     }
@@ -117,7 +117,9 @@ impl StyledLine {
     pub(crate) fn hanging(self, look: Look, lines: Vec<String>) -> Vec<Self> {
         let below = Self::new(Look::Plain, " ".repeat(self.width()));
         let heads = [self].into_iter().chain(std::iter::repeat(below));
-        let lines = heads.zip(lines).map(|(head, line)| head.and(look, line));
+        let lines = heads
+            .zip(lines)
+            .map(|(head, line)| head.with_text(look, line));
         lines.collect()
     }
 
@@ -153,7 +155,7 @@ impl StyledLine {
 /// A bar of `width` columns, full as far as `done` is of `total`.
 pub(crate) fn progress_bar(done: usize, total: usize, width: usize) -> StyledLine {
     let full = (width * done).checked_div(total).unwrap_or(0).min(width);
-    StyledLine::new(Look::Done, "▰".repeat(full)).and(Look::Faint, "▱".repeat(width - full))
+    StyledLine::new(Look::Done, "▰".repeat(full)).with_text(Look::Faint, "▱".repeat(width - full))
 }
 
 /// `text` with every control character made visible that isn't a colour of this file, and with plain signs on a
@@ -228,10 +230,10 @@ mod tests {
     #[test]
     fn a_line_is_cut_and_then_painted() {
         let line = StyledLine::default()
-            .and(Look::Done, "✓")
-            .and(Look::Plain, " ")
-            .and(Look::Strong, "1.2")
-            .and(Look::Plain, "  a title\x1b[31m of many words");
+            .with_text(Look::Done, "✓")
+            .with_text(Look::Plain, " ")
+            .with_text(Look::Strong, "1.2")
+            .with_text(Look::Plain, "  a title\x1b[31m of many words");
         let check =
             |columns: usize, expect: &str| assert_eq!(line.painted(columns), expect, "{columns}");
         check(12, "\x1b[32m✓\x1b[0m \x1b[1m1.2\x1b[0m  a ti…");

@@ -13,7 +13,7 @@ use base::{At, Base, Mutant};
 use fp_plan::diagnostic::Diagnostic;
 use fp_plan::plan::{FieldKind, Lines, Plan, parse};
 use fp_plan::rules::fix::{apply_fixes, fix_all};
-use fp_plan::rules::{RULES, check, rule};
+use fp_plan::rules::{RULES, check_plan, find_rule};
 
 /// Least share of mutants that must be found.
 const FOUND: f64 = 0.95;
@@ -166,14 +166,15 @@ fn others<'t>(text: &'t str, plan: &Plan, id: &str, kind: FieldKind) -> Vec<&'t 
         });
     let kept = (1..=lines.position(text.len()).line)
         .filter(|line| own.as_ref().is_none_or(|own| !own.contains(line)));
-    kept.map(|line| lines.line(line)).collect()
+    kept.map(|line| lines.line_text(line)).collect()
 }
 
 #[test]
 fn fixes_resolve_and_leave_the_rest_alone() {
     let mut fixed_mutants = BTreeMap::new();
     for base in Base::all() {
-        let with_fix = |mutant: &Mutant| rule(mutant.rule).is_some_and(|rule| rule.fix.is_some());
+        let with_fix =
+            |mutant: &Mutant| find_rule(mutant.rule).is_some_and(|rule| rule.fix.is_some());
         for mutant in mutants(&base).into_iter().filter(with_fix) {
             let text = base::commented(&mutant.text);
             let found = base.found(&text);
@@ -205,7 +206,7 @@ fn fixes_resolve_and_leave_the_rest_alone() {
             let one: Vec<Diagnostic> = found.iter().filter(fixable).take(1).cloned().collect();
             let (text_after, _) = apply_fixes(&text, &one);
             let (plan_after, parsed) = parse(&text_after);
-            let left = check(&plan_after, &parsed, &facts)
+            let left = check_plan(&plan_after, &parsed, &facts)
                 .iter()
                 .filter(|d| d.rule == mutant.rule)
                 .count();

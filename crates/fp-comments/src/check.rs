@@ -43,7 +43,7 @@ pub fn remarks_between(file: SourceFile<'_>, before: &str, after: &str) -> Vec<C
     if before == after || before.len().max(after.len()) > MAX_BYTES {
         return Vec::new();
     }
-    let Some(language) = SourceLanguage::of(file.path, first_line(after)) else {
+    let Some(language) = SourceLanguage::for_file(file.path, first_line(after)) else {
         return Vec::new();
     };
     let now = comments_in(language, after);
@@ -60,7 +60,7 @@ fn first_line(text: &str) -> &str {
 
 fn may_be_code(path: &str) -> bool {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    !name.contains('.') || SourceLanguage::of(path, "").is_some()
+    !name.contains('.') || SourceLanguage::for_file(path, "").is_some()
 }
 
 /// True if a fragment seems to begin and end outside of multi-line strings and comments. Inside of one,

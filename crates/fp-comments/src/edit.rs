@@ -139,11 +139,11 @@ pub fn added_comments(before: &[SourceComment<'_>], after: &[SourceComment<'_>])
     }
     let mut there: HashMap<Cow<'_, str>, Vec<usize>> = HashMap::new();
     for (at, comment) in old.iter().enumerate().rev() {
-        there.entry(comment.said()).or_default().push(at);
+        there.entry(comment.normalized_text()).or_default().push(at);
     }
     let mut gone = vec![true; old.len()];
     for (is_new, comment) in changed.iter_mut().zip(new) {
-        match there.get_mut(&comment.said()).and_then(Vec::pop) {
+        match there.get_mut(&comment.normalized_text()).and_then(Vec::pop) {
             Some(at) => gone[at] = false,
             None => *is_new = true,
         }
@@ -230,7 +230,7 @@ fn adjacent_runs(comments: &[SourceComment<'_>], flags: &[bool]) -> Runs {
 }
 
 fn words_of(comment: &SourceComment<'_>) -> Vec<String> {
-    let said = comment.said();
+    let said = comment.normalized_text();
     let words = said
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty());

@@ -123,7 +123,7 @@ impl<'t> SourceComment<'t> {
     /// Its words on one line, without marks and repeated blanks: two comments with the same words are equal,
     /// whatever their position and line breaks.
     #[must_use]
-    pub fn said(&self) -> Cow<'t, str> {
+    pub fn normalized_text(&self) -> Cow<'t, str> {
         let inner = self.inner();
         if !inner.contains(['\n', '\t']) && !inner.contains("  ") {
             return Cow::Borrowed(inner);
@@ -156,7 +156,7 @@ mod tests {
                 text,
                 trails: false,
             };
-            assert_eq!(comment.said(), expect, "{text}");
+            assert_eq!(comment.normalized_text(), expect, "{text}");
         };
         check("// add  one", "add one");
         check("//", "");

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use crate::formats::SourceFormat;
 use crate::portable::{PortablePlan, PortableTask, TaskWork, text_item};
-use crate::settle::{children_of, settle};
+use crate::settle::{children_of, fit_to_tree};
 
 /// The name in `ext` of texts that can't be written in a tree.
 const UNWRITTEN: &str = "unwritten";
@@ -34,7 +34,7 @@ pub struct PlanDraft {
 
 impl PlanDraft {
     pub fn new(mut plan: PortablePlan) -> Self {
-        settle(&mut plan);
+        fit_to_tree(&mut plan);
         let (ids, own) = assign_ids(&plan);
         if !own {
             plan.add_note(
@@ -381,7 +381,7 @@ pub(crate) mod tests {
         }
     }
 
-    fn with(mut task: PortableTask, kind: FieldKind, texts: &[&str]) -> PortableTask {
+    fn with_texts(mut task: PortableTask, kind: FieldKind, texts: &[&str]) -> PortableTask {
         task.add_texts(kind, texts.iter().map(|text| (*text).to_owned()));
         task
     }
@@ -402,8 +402,8 @@ pub(crate) mod tests {
     #[test]
     fn what_can_not_be_written_is_kept() {
         let hostile = task("x", "(Complexity: 99)");
-        let hostile = with(hostile, FieldKind::Risk, &["cosmic"]);
-        let hostile = with(
+        let hostile = with_texts(hostile, FieldKind::Risk, &["cosmic"]);
+        let hostile = with_texts(
             hostile,
             FieldKind::Acceptance,
             &["It is there", "none", "  "],
@@ -435,7 +435,7 @@ pub(crate) mod tests {
     fn a_long_description_stays_whole() {
         let long = "a line of words\n".repeat(100_000);
         let plan = PortablePlan {
-            tasks: vec![with(task("1", "A"), FieldKind::Description, &[&long])],
+            tasks: vec![with_texts(task("1", "A"), FieldKind::Description, &[&long])],
             ..PortablePlan::default()
         };
         let draft = PlanDraft::new(plan);
@@ -476,7 +476,7 @@ pub(crate) mod tests {
     }
 
     /// Texts that mean something in Markdown or in a tree, and any others.
-    fn text() -> impl Strategy<Value = String> {
+    fn any_text() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             4 => "[a-zA-Z0-9 ]{0,12}",
             2 => prop::sample::select(vec![
@@ -491,8 +491,8 @@ pub(crate) mod tests {
     }
 
     fn any_field() -> impl Strategy<Value = (FieldKind, Vec<Item<'static>>)> {
-        let notes = prop::option::of(text());
-        let items = prop::collection::vec((text(), notes), 0..3);
+        let notes = prop::option::of(any_text());
+        let items = prop::collection::vec((any_text(), notes), 0..3);
         let kind = prop::sample::select(FieldKind::ALL.to_vec());
         (kind, items, 0..12_u32).prop_map(|(kind, items, number)| {
             let items = items.into_iter().map(|(text, note)| Item {
@@ -513,10 +513,10 @@ pub(crate) mod tests {
 
     fn any_task() -> impl Strategy<Value = PortableTask> {
         let fields = prop::collection::vec(any_field(), 0..8);
-        let target = prop_oneof![Just("a".to_owned()), Just("1".to_owned()), text()];
+        let target = prop_oneof![Just("a".to_owned()), Just("1".to_owned()), any_text()];
         let targets = prop::collection::vec(target, 0..3);
         let parent = any::<prop::sample::Index>();
-        (text(), text(), fields, targets, parent).prop_map(
+        (any_text(), any_text(), fields, targets, parent).prop_map(
             |(id, title, fields, targets, parent)| {
                 let mut task = PortableTask {
                     parent: Some(parent.index(4)),
@@ -535,7 +535,7 @@ pub(crate) mod tests {
     }
 
     pub(crate) fn any_plan() -> impl Strategy<Value = PortablePlan> {
-        (text(), prop::collection::vec(any_task(), 1..6)).prop_map(|(title, mut tasks)| {
+        (any_text(), prop::collection::vec(any_task(), 1..6)).prop_map(|(title, mut tasks)| {
             for (at, task) in tasks.iter_mut().enumerate() {
                 task.parent = task.parent.filter(|parent| *parent < at);
             }

@@ -39,7 +39,7 @@ impl<P: Into<String>, T: Into<String>> FromIterator<(P, T)> for SourceFolder {
 }
 
 impl SourceFolder {
-    pub fn text(&self, path: &str) -> Option<&str> {
+    pub fn file_text(&self, path: &str) -> Option<&str> {
         self.texts.get(path).map(String::as_str)
     }
 

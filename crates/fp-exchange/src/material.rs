@@ -52,7 +52,7 @@ pub struct Material {
 }
 
 impl Material {
-    pub fn of(folder: &SourceFolder) -> Self {
+    pub fn from_folder(folder: &SourceFolder) -> Self {
         let mut notices: Vec<ImportNotice> = folder
             .broken()
             .map(|(path, notice)| ImportNotice {
@@ -157,7 +157,7 @@ fn page_of(folder: &SourceFolder) -> (String, Vec<String>) {
         .to_owned();
     let mut out = Vec::new();
     for path in folder.paths() {
-        let text = folder.text(path).unwrap_or_default();
+        let text = folder.file_text(path).unwrap_or_default();
         let room = MAX_FILE.min(MAX_TEXT.saturating_sub(page.len()));
         if prompt_text(text).len() > room {
             out.push(prompt_path(path));
@@ -196,7 +196,7 @@ fn items_of(
     notices: &mut Vec<ImportNotice>,
 ) -> Vec<MaterialItem> {
     let mut items = Vec::new();
-    let text = folder.text(path).unwrap_or_default();
+    let text = folder.file_text(path).unwrap_or_default();
     let name = name_of(path);
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
     match extension.to_lowercase().as_str() {
@@ -458,7 +458,7 @@ mod tests {
     use fp_plan::plan::parse;
 
     fn material(files: &[(&str, &str)]) -> Material {
-        Material::of(&files.iter().copied().collect())
+        Material::from_folder(&files.iter().copied().collect())
     }
 
     /// The items, with a `+` where they are done.

@@ -12,7 +12,7 @@ const MAX_NAMED: usize = 12;
 /// Makes a plan that a tree can hold, and reports each step. Cancelled tasks stay out, as do dependencies on what is not
 /// there. Dependencies of parents go to their leaves. Work that has begun or failed begins anew. Cycles stay: what is
 /// wrong in them, `fp validate` says, and people judge.
-pub(crate) fn settle(plan: &mut PortablePlan) {
+pub(crate) fn fit_to_tree(plan: &mut PortablePlan) {
     sort_by_parents(plan);
     let out = leave_cancelled_out(plan);
     leave_unknown_out(plan, &out);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     fn settled(plan: &mut PortablePlan) -> Vec<ImportNotice> {
-        settle(plan);
+        fit_to_tree(plan);
         std::mem::take(&mut plan.notices)
     }
 

@@ -32,7 +32,7 @@ pub struct ChosenFile {
 }
 
 impl ChosenFile {
-    fn of(entry: &StatusEntry) -> Self {
+    fn from_entry(entry: &StatusEntry) -> Self {
         Self {
             path: entry.path.clone(),
             status: entry.letter(),
@@ -49,7 +49,7 @@ pub fn choose_changes(git: &Git, cwd: &Path, names: &[PathBuf]) -> HostResult<Ch
     let status = git.status()?;
     let staged = status.entries.iter().filter(|entry| entry.is_staged());
     if names.is_empty() {
-        let changes: Vec<ChosenFile> = staged.map(ChosenFile::of).collect();
+        let changes: Vec<ChosenFile> = staged.map(ChosenFile::from_entry).collect();
         if changes.is_empty() {
             let changed = status.entries.iter().map(|entry| entry.path.to_string());
             return Err(nothing_staged(&changed.collect::<Vec<_>>()));
@@ -75,7 +75,7 @@ pub fn choose_changes(git: &Git, cwd: &Path, names: &[PathBuf]) -> HostResult<Ch
     let is_chosen = |entry: &&StatusEntry| files.contains(&entry.path);
     let chosen = status.entries.iter().filter(is_chosen);
     Ok(ChosenChanges {
-        changes: chosen.map(ChosenFile::of).collect(),
+        changes: chosen.map(ChosenFile::from_entry).collect(),
         kept: staged
             .filter(|entry| !is_chosen(entry))
             .map(|entry| entry.path.clone())

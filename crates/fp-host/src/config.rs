@@ -64,29 +64,29 @@ impl Config {
     pub fn load(repo: &Repo, env: Environment<'_>) -> HostResult<Self> {
         let mut config = Self::default();
         if let Some(client) = client_file(env) {
-            config.add(SettingOrigin::Plugin, read_plugin_options(&client)?);
+            config.add_layer(SettingOrigin::Plugin, read_plugin_options(&client)?);
         }
         let user = user_file(env);
         if let Some(layer) = user.as_deref().map(read_layer).transpose()?.flatten() {
-            config.add(SettingOrigin::User, layer);
+            config.add_layer(SettingOrigin::User, layer);
         }
         if let Some(layer) = read_layer(&repo.config_file())? {
             let (taken, withheld) = layer.split();
             let accepted =
                 withheld == SettingsLayer::default() || is_accepted(&withheld, repo, env);
             if accepted {
-                config.add(SettingOrigin::Project, layer);
+                config.add_layer(SettingOrigin::Project, layer);
             } else {
-                config.add(SettingOrigin::Project, taken);
+                config.add_layer(SettingOrigin::Project, taken);
                 config.ignored = withheld;
             }
         }
-        config.add(SettingOrigin::Runtime, environment_layer(env));
+        config.add_layer(SettingOrigin::Runtime, environment_layer(env));
         Ok(config)
     }
 
     /// Inserts `layer` above those of the same or a lower origin.
-    pub fn add(&mut self, origin: SettingOrigin, layer: SettingsLayer) {
+    pub fn add_layer(&mut self, origin: SettingOrigin, layer: SettingsLayer) {
         let at = self.layers.partition_point(|(other, _)| *other <= origin);
         self.layers.insert(at, (origin, layer));
     }

@@ -110,7 +110,7 @@ pub fn change_setting(path: &Path, key: &str, value: Option<&Value>) -> HostResu
         // A setting of an earlier version can be removed, though it is none any more.
         return Ok(kind_of(key).map(|_| false)?);
     }
-    let new = edited(&old, key, value, &after).ok_or_else(|| {
+    let new = edit_in_place(&old, key, value, &after).ok_or_else(|| {
         HostError::failed(format_args!(
             "{}: it can't be edited in place",
             path.display()
@@ -127,7 +127,7 @@ pub fn change_setting(path: &Path, key: &str, value: Option<&Value>) -> HostResu
 
 /// Returns `text`, edited so that it says `wanted`, which has `value` at `key`. Order, indentation, line ends and spelling
 /// of everything else stay. `None` if that can't be done in place, as with a repeated key.
-fn edited(text: &str, key: &str, value: Option<&Value>, wanted: &Value) -> Option<String> {
+fn edit_in_place(text: &str, key: &str, value: Option<&Value>, wanted: &Value) -> Option<String> {
     let body = text.trim_start_matches('\u{feff}');
     let mark = &text[..text.len() - body.len()];
     let root = CstRootNode::parse(body, &STRICT).ok()?;

@@ -158,7 +158,7 @@ impl HostError {
     pub(crate) fn worded(said: impl Display, error: &impl Hint) -> Self {
         Self {
             hint: error.hint().map(Cow::into_owned),
-            ..Self::failed(said).with_end(error.ends())
+            ..Self::failed(said).with_end(error.exit_status())
         }
     }
 }
@@ -168,7 +168,7 @@ impl Hint for HostError {
         self.hint.as_deref().map(Cow::Borrowed)
     }
 
-    fn ends(&self) -> Exit {
+    fn exit_status(&self) -> Exit {
         self.ends
     }
 }

@@ -35,10 +35,10 @@ pub fn gather(
     };
     let mut texts = HashMap::new();
     let paths = mentioned_paths(plan).into_iter().map(|(path, counted)| {
-        let fact = match folders.look(&path) {
+        let fact = match folders.fact_about(&path) {
             PathFact::File { .. } if counted => {
                 let text = file::read_bytes(&root.join(&*path), REFERENCE_CAP).ok();
-                let lines = text.as_ref().map(|text| lines(text));
+                let lines = text.as_ref().map(|text| line_count(text));
                 texts.extend(
                     text.and_then(|text| Some((path.to_string(), String::from_utf8(text).ok()?))),
                 );
@@ -77,7 +77,7 @@ struct Folders {
 
 impl Folders {
     /// The fact about `path`, which is in normal form.
-    fn look(&mut self, path: &str) -> PathFact {
+    fn fact_about(&mut self, path: &str) -> PathFact {
         if path == "." || path.is_empty() {
             return PathFact::Folder;
         }
@@ -97,7 +97,7 @@ impl Folders {
         if let Some(fact) = self.known.get(path) {
             return *fact;
         }
-        let fact = self.look(path);
+        let fact = self.fact_about(path);
         self.known.insert(path.to_owned(), fact);
         fact
     }
@@ -128,7 +128,7 @@ impl Folders {
     }
 }
 
-fn lines(text: &[u8]) -> u64 {
+fn line_count(text: &[u8]) -> u64 {
     let unfinished = text.last().is_some_and(|last| *last != b'\n');
     text.iter().filter(|byte| **byte == b'\n').count() as u64 + u64::from(unfinished)
 }
@@ -154,7 +154,7 @@ mod tests {
             known: HashMap::new(),
         };
         let mut check =
-            |path: &str, expect: PathFact| assert_eq!(folders.look(path), expect, "{path}");
+            |path: &str, expect: PathFact| assert_eq!(folders.fact_about(path), expect, "{path}");
         check(".", PathFact::Folder);
         check("src", PathFact::Folder);
         check("src/a.rs", PathFact::File { lines: None });
@@ -164,6 +164,6 @@ mod tests {
         check("out/passwd", PathFact::Outside);
         check("in/a.rs", PathFact::File { lines: None });
         check("broken", PathFact::Outside);
-        assert_eq!(lines(b"1\n2"), 2);
+        assert_eq!(line_count(b"1\n2"), 2);
     }
 }

@@ -184,19 +184,20 @@ pub struct Membership {
 
 impl Membership {
     /// The part that this machine took on itself. A file that somebody else wrote, which a clone can bring along, is none.
-    pub(crate) fn read(folder: &Path, plan: &PlanId) -> HostResult<Option<Self>> {
+    pub(crate) fn load_own(folder: &Path, plan: &PlanId) -> HostResult<Option<Self>> {
         let Some(text) = file::read_text_if_there(&folder.join(MEMBERSHIP), MEMBERSHIP_CAP)? else {
             return Ok(None);
         };
         let Ok(member) = serde_json::from_str::<Self>(&text) else {
             return Ok(None);
         };
-        let is_own = TrustStore::of_process(&Repo::find(folder))?.knows(&member.consent(plan))?;
+        let is_own =
+            TrustStore::of_process(&Repo::find(folder))?.knows(&member.trust_consent(plan))?;
         Ok(is_own.then_some(member))
     }
 
     /// The entry of this part in the trust store: everything that never changes.
-    fn consent(&self, plan: &PlanId) -> Consent {
+    fn trust_consent(&self, plan: &PlanId) -> Consent {
         let fixed = serde_json::to_vec(&(&self.key, &self.machine, &self.place));
         Consent::Part {
             plan: plan.clone(),
@@ -216,7 +217,7 @@ impl Membership {
     }
 
     /// Something was heard of the machine that wrote `entry`.
-    pub(crate) fn hear(&mut self, entry: &Entry) {
+    pub(crate) fn record_heard(&mut self, entry: &Entry) {
         if let Some(EntryOrigin { machine, .. }) = &entry.by {
             self.heard.insert(machine.clone(), clock::now());
         }
@@ -262,7 +263,7 @@ impl Membership {
         Ok(())
     }
 
-    pub(crate) fn take(&mut self, news: News) {
+    pub(crate) fn apply_news(&mut self, news: News) {
         if let Some(last) = news.commits.into_iter().next_back() {
             (self.seen, self.tree) = (last.id, last.tree);
             // What was pushed onto an older one can't land any more.
@@ -281,7 +282,7 @@ pub struct News {
 }
 
 impl News {
-    pub(crate) fn has(&self, commit: &Oid) -> bool {
+    pub(crate) fn has_commit(&self, commit: &Oid) -> bool {
         self.commits.iter().any(|known| known.id == *commit)
     }
 
@@ -375,7 +376,7 @@ impl FleetRemote {
         ))
     }
 
-    fn gone(&self, name: &str) -> HostError {
+    fn not_on_remote(&self, name: &str) -> HostError {
         let remote = &self.place.remote;
         HostError::refused(format_args!("{name} is not on {remote}")).with_hint(format_args!(
             "`git ls-remote {remote} 'refs/fp/*'` lists the shared plans; one that was deleted has to be pushed again, \
@@ -420,8 +421,8 @@ impl FleetRemote {
             return unreachable(&self.place.remote, error);
         }
         match words.contains(&self.place.log_ref) {
-            true => self.gone(&self.place.log_ref),
-            false => self.gone(&self.branch_ref()),
+            true => self.not_on_remote(&self.place.log_ref),
+            false => self.not_on_remote(&self.branch_ref()),
         }
     }
 
@@ -439,7 +440,7 @@ impl FleetRemote {
         let of = |local: &str, name: &str| {
             self.git
                 .commit_of_ref(local)?
-                .ok_or_else(|| self.gone(name))
+                .ok_or_else(|| self.not_on_remote(name))
         };
         Ok((
             of(&new_log, &self.place.log_ref)?,
@@ -556,7 +557,7 @@ impl FleetRemote {
         (member.seen, member.tree, member.files) = (pushed, tree, files);
         member.tip = commit.unwrap_or_else(|| member.tip.clone());
         member.pushed_at = clock::now();
-        member.hear(entry);
+        member.record_heard(entry);
         Ok(in_flight)
     }
 
@@ -595,7 +596,7 @@ impl FleetRemote {
             files: BTreeMap::new(),
         };
         TrustStore::of_process(&Repo::find(&self.folder))?.add(
-            member.consent(&self.plan),
+            member.trust_consent(&self.plan),
             ConsentSource::Command,
             now,
         )?;
@@ -632,7 +633,7 @@ impl FleetRemote {
     }
 
     /// This clone's part as `machine`, which has everything in `news`, with the plan's files written here; and the entries.
-    pub fn joined(
+    pub fn join_as(
         &self,
         machine: MachineId,
         news: News,
@@ -651,7 +652,7 @@ impl FleetRemote {
     /// Stores the plan's files as they are here; returns their tree. No process if none has changed.
     fn stored_files(&self, member: &Membership) -> HostResult<(Oid, BTreeMap<String, KnownFile>)> {
         let mut files = BTreeMap::new();
-        for name in self.names()? {
+        for name in self.travelling_files()? {
             let path = self.folder.join(&name);
             let Some(text) = plain_text(&path)? else {
                 continue;
@@ -683,7 +684,7 @@ impl FleetRemote {
     }
 
     /// The names of the plan's files here that travel.
-    fn names(&self) -> HostResult<Vec<String>> {
+    fn travelling_files(&self) -> HostResult<Vec<String>> {
         let mut names: Vec<String> = TRAVELS.iter().map(|&name| name.to_owned()).collect();
         let evidence = self.folder.join(EVIDENCE);
         if fs::symlink_metadata(&evidence).is_ok_and(|found| found.is_dir()) {

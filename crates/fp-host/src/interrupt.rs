@@ -30,19 +30,19 @@ impl Interrupt {
     }
 
     /// True if the process was asked to end.
-    pub fn came(&self) -> bool {
+    pub fn is_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
     /// True if the process was asked to end since the last call.
-    pub fn take(&mut self) -> bool {
+    pub fn take_request(&mut self) -> bool {
         self.0.swap(false, Ordering::Relaxed)
     }
 
     /// Waits for `time` or until the process is asked to end; true if it was.
-    pub fn within(&self, time: Duration) -> bool {
+    pub fn wait_for(&self, time: Duration) -> bool {
         let end = Instant::now() + time;
-        while !self.came() {
+        while !self.is_requested() {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;

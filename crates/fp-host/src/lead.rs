@@ -21,7 +21,7 @@ pub struct LeadLook {
 
 impl LeadLook {
     /// Looks at the lead of the plan in `folder`.
-    pub fn at(folder: &Path) -> Self {
+    pub fn in_folder(folder: &Path) -> Self {
         let lock = folder.join(LEAD_LOCK);
         let was_held = is_held(&lock);
         Self { lock, was_held }

@@ -68,7 +68,7 @@ impl Tree {
         if same {
             BTreeSet::new()
         } else {
-            approval::edited(state, &self.parse())
+            approval::edited_leaves(state, &self.parse())
         }
     }
 
@@ -171,7 +171,7 @@ impl OpenPlan {
 
     /// Looks at who leads the run; to be called before the log is read.
     pub fn look_at_lead(&self) -> LeadLook {
-        LeadLook::at(self.folder.path())
+        LeadLook::in_folder(self.folder.path())
     }
 
     /// Takes the lock for appending to the log; waits for another process that has it.

@@ -293,13 +293,13 @@ impl Plans {
 /// A plan's line for a list of the active ones; `None` if its run is over. A plan with an unreadable log counts as active:
 /// the command that opens it reports the error.
 fn activity_of(folder: &PlanFolder) -> Option<String> {
-    let lead = LeadLook::at(folder.path());
+    let lead = LeadLook::in_folder(folder.path());
     let Ok(loaded) = Store::new(folder.path().to_owned(), folder.id().clone()).load() else {
         return Some(folder.id().to_string());
     };
     let state = loaded.state;
     let is_over = state.run.is_some() && !state.is_running();
-    (!is_over).then(|| StatusReport::new(&state, lead.presence(&state)).line())
+    (!is_over).then(|| StatusReport::new(&state, lead.presence(&state)).list_line())
 }
 
 /// Most plans that an error lists.

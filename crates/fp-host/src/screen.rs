@@ -127,7 +127,7 @@ impl Screen {
 
     /// Waits up to `time` for the user's input.
     pub fn wait(&mut self, time: Duration) -> ScreenInput {
-        if self.interrupt.take() {
+        if self.interrupt.take_request() {
             return ScreenInput::End;
         }
         let input = match platform::input_within(time) {
@@ -139,7 +139,7 @@ impl Screen {
             // The terminal may already be back at the old size.
             self.drawn_for = None;
         }
-        if self.interrupt.take() {
+        if self.interrupt.take_request() {
             ScreenInput::End
         } else {
             input

@@ -18,7 +18,7 @@ impl Span {
     }
 
     /// The place of `part`, a slice of `text`.
-    pub(crate) fn of(text: &str, part: &str) -> Self {
+    pub(crate) fn of_slice(text: &str, part: &str) -> Self {
         let start = part.as_ptr() as usize - text.as_ptr() as usize;
         Self::new(start, start + part.len())
     }
@@ -102,7 +102,7 @@ impl Diagnostic {
     }
 
     /// Adds the remedy.
-    pub(crate) fn hint(&mut self, hint: impl Into<String>) -> &mut Self {
+    pub(crate) fn set_hint(&mut self, hint: impl Into<String>) -> &mut Self {
         self.hint = Some(hint.into());
         self
     }

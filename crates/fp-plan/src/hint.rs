@@ -43,7 +43,7 @@ pub trait Hint: std::error::Error {
     /// The next thing to do, in one sentence without a full stop.
     fn hint(&self) -> Option<Cow<'_, str>>;
 
-    fn ends(&self) -> Exit {
+    fn exit_status(&self) -> Exit {
         Exit::Failed
     }
 }

@@ -43,7 +43,7 @@ const EXTENSIONS: [(Language, &str); 12] = [
 
 impl Language {
     /// Finds the language of the file `path` by its extension, in any case.
-    pub fn of(path: &str) -> Option<Self> {
+    pub fn from_path(path: &str) -> Option<Self> {
         let (_, extension) = path.rsplit('/').next()?.rsplit_once('.')?;
         let extension = extension.to_ascii_lowercase();
         let is_known = |extensions: &str| extensions.split(' ').any(|known| known == extension);
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn a_language_is_told_by_the_extension() {
-        let check = |path: &str, expect| assert_eq!(Language::of(path), expect, "{path}");
+        let check = |path: &str, expect| assert_eq!(Language::from_path(path), expect, "{path}");
         check("src/a.rs", Some(Language::Rust));
         check("a.TSX", Some(Language::JavaScript));
         check("a.d.ts", Some(Language::JavaScript));

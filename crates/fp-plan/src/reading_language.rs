@@ -3,7 +3,7 @@
 
 /// The language to write in: the `configured` one, or else that of `words`, the user's own, if their script determines
 /// it. `None` if it doesn't, as with Latin letters; the reader of the words can tell.
-pub fn of(configured: Option<&str>, words: &str) -> Option<String> {
+pub fn choose_language(configured: Option<&str>, words: &str) -> Option<String> {
     configured
         .map(|name| name.trim().to_owned())
         .or_else(|| by_script(words).map(str::to_owned))
@@ -40,7 +40,7 @@ fn is_han(c: char) -> bool {
 }
 
 /// The language rule for the lead of the planning.
-pub fn rule(language: &str) -> String {
+pub fn language_rule(language: &str) -> String {
     format!(
         "{language}: questions, reports, titles of tasks and their criteria. Ids, names of fields, commands and code \
          stay as they are. Say so in each agent's prompt."
@@ -55,7 +55,7 @@ mod tests {
     fn the_language_of_words() {
         let check = |configured: Option<&str>, words: &str, expect: Option<&str>| {
             assert_eq!(
-                of(configured, words).as_deref(),
+                choose_language(configured, words).as_deref(),
                 expect,
                 "{configured:?} {words:?}"
             );

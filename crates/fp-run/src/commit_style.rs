@@ -85,7 +85,7 @@ fn is_half(part: usize, whole: usize) -> bool {
 
 impl CommitHistory {
     /// Counts `subjects`, newest first, usually [`SUBJECTS`] of them.
-    pub fn of<T: AsRef<str>>(subjects: &[T]) -> Self {
+    pub fn from_subjects<T: AsRef<str>>(subjects: &[T]) -> Self {
         let mut history = Self::default();
         for subject in subjects.iter().map(|subject| subject.as_ref().trim()) {
             if style_of(subject).is_some() {
@@ -124,7 +124,7 @@ impl CommitHistory {
     }
 
     /// How a message is written here, in a sentence.
-    pub fn rule(&self) -> String {
+    pub fn message_rule(&self) -> String {
         let columns = format!("in at most {SUBJECT_COLUMNS} columns");
         let (types, scopes) = (by_count(&self.types), by_count(&self.scopes));
         match self.style() {

@@ -53,7 +53,7 @@ fn is_test(path: &str) -> bool {
     let Some((stem, _)) = name.rsplit_once('.') else {
         return false;
     };
-    Language::of(name).is_some_and(|language| {
+    Language::from_path(name).is_some_and(|language| {
         let is_named = patterns_of(language).any(|pattern| matches_pattern(pattern, stem));
         is_named || folder.split('/').any(is_test_folder)
     })
@@ -62,7 +62,7 @@ fn is_test(path: &str) -> bool {
 /// True if `path`, a test file in lower case, only holds tests: it is named like one, or it is in a test folder whose
 /// files are all tests, and by its name no setup, helper or fixture of others.
 fn holds_only_tests(path: &str) -> bool {
-    let Some(language) = Language::of(path) else {
+    let Some(language) = Language::from_path(path) else {
         return false;
     };
     let name = split_name(path).1;
@@ -82,7 +82,7 @@ fn holds_only_tests(path: &str) -> bool {
 /// True if a test at `test` can be one of the source file `listed`: both are in one language. What is in none, such as a
 /// folder, can have tests in any.
 fn is_same_language(test: &str, listed: &str) -> bool {
-    match (Language::of(test), Language::of(listed)) {
+    match (Language::from_path(test), Language::from_path(listed)) {
         (Some(Language::TestScript), Some(listed)) => listed == Language::Shell,
         (test, Some(listed)) => test == Some(listed),
         (_, None) => true,

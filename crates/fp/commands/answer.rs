@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::consent::answer;
+use super::consent::answer_question;
 use crate::context::Context;
 use crate::error::CommandResult;
 
@@ -21,7 +21,7 @@ pub(crate) struct AnswerArgs {
 
 pub(crate) fn run(args: AnswerArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(args.plan.as_deref())?;
-    let next = answer(&plan, &args.question, &args.option, context)?;
+    let next = answer_question(&plan, &args.question, &args.option, context)?;
     let json = json!({ "question": args.question, "options": args.option });
     context.report(&json, &format!("Recorded\nNext: {next}\n"))
 }

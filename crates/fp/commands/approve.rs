@@ -39,7 +39,7 @@ pub(crate) struct ApproveArgs {
 pub(crate) fn approve_plan(args: ApproveArgs, context: &Context) -> CommandResult {
     let source = PlanSource::open(context, args.plan.as_deref())?;
     let plan = source.plan()?;
-    let text = source.text()?;
+    let text = source.read_text()?;
     let tree = source.valid_tree(&text)?;
     let state = plan.load()?.state;
     let mut proposal = Proposal::new(plan, &text, &tree, context)?;
@@ -59,7 +59,7 @@ pub(crate) fn approve_plan(args: ApproveArgs, context: &Context) -> CommandResul
     };
     let approved = proposal.approve(how, context)?;
     if let Some(note) = approved.kept_note(context) {
-        context.printer.note(&note);
+        context.printer.print_note(&note);
     }
     let state = &approved.state;
     let tasks = state.tasks.iter();
@@ -137,11 +137,11 @@ fn consent_given(
     let tasks = counted(proposal.tree.leaves().count(), "task");
     context
         .printer
-        .note(&format!("Plan {id} has {tasks}. {terms}"));
+        .print_note(&format!("Plan {id} has {tasks}. {terms}"));
     match input::agrees("Approve it?", context) {
         true => Ok(Some(ConsentSource::Terminal)),
         false => Err(CommandError::refused(format!("plan {id} is not approved"))
-            .hint(format!("`fp show {id}` shows it"))),
+            .with_hint(format!("`fp show {id}` shows it"))),
     }
 }
 
@@ -203,7 +203,7 @@ impl<'p> Proposal<'p> {
         question.ok_or_else(|| {
             let message =
                 format!("plan {id} has more commands to look at than a question can show");
-            CommandError::refused(message).hint(format!(
+            CommandError::refused(message).with_hint(format!(
                 "have the user run `fp approve {id}` at a terminal, which lists them all"
             ))
         })
@@ -216,7 +216,7 @@ impl<'p> Proposal<'p> {
         context: &Context,
     ) -> Result<Approved, CommandError> {
         let (plan, trust) = (self.plan, context.trust()?);
-        let leaves = approval::leaves(self.tree, &plan.settings.exclusive);
+        let leaves = approval::leaves_to_run(self.tree, &plan.settings.exclusive);
         let leaves = leaves.map_err(CommandError::failed)?;
         // Without git a plan can be approved; `fp start` is what needs it.
         let git = plan.git().ok();
@@ -235,7 +235,7 @@ impl<'p> Proposal<'p> {
             tree_hash: self.hash(),
             leaves,
             base: base.map(|head| head.to_string()),
-            commits: subjects.map(|subjects| CommitHistory::of(&subjects)),
+            commits: subjects.map(|subjects| CommitHistory::from_subjects(&subjects)),
             end_commands: self.end_commands.clone(),
             by: match how {
                 ConsentSource::Prompt => Decider::Auto,
@@ -249,7 +249,10 @@ impl<'p> Proposal<'p> {
         trust.add(consent_of(ledger.state()), how, context.now())?;
         if how != ConsentSource::Prompt {
             // After a prompt with `--auto` the user has seen none of it.
-            trust.keep_agreed(plan.id(), AgreedContent::of(self.tree, &self.end_commands))?;
+            trust.keep_agreed(
+                plan.id(),
+                AgreedContent::from_tree(self.tree, &self.end_commands),
+            )?;
         }
         Ok(Approved {
             changed,
@@ -271,7 +274,7 @@ pub(crate) struct Approved {
 impl Approved {
     /// The note on a log that doesn't count any more.
     pub(crate) fn kept_note(&self, context: &Context) -> Option<String> {
-        let kept = context.shown(self.kept.as_deref()?);
+        let kept = context.display_path(self.kept.as_deref()?);
         Some(format!(
             "note: the log that was here was not written by fp on this machine; it is in {kept}, and the plan begins anew"
         ))

@@ -39,7 +39,7 @@ fn cancel_run(plan: Option<&str>, context: &Context) -> CommandResult {
     let plan = context.open(plan)?;
     let mut ledger = plan.lock_in_order()?;
     let events = ledger.state().cancel(Decider::User).map_err(|refusal| {
-        CommandError::refused(refusal).hint(format!(
+        CommandError::refused(refusal).with_hint(format!(
             "there is nothing to cancel; `fp plans archive {}` puts the plan away",
             plan.id()
         ))
@@ -59,7 +59,7 @@ fn cancel_run(plan: Option<&str>, context: &Context) -> CommandResult {
         format!("; `{}` goes on with what is left", state.lead_command())
     };
     drop(ledger);
-    context.sweep(&plan);
+    context.remove_unneeded_worktrees(&plan);
     context.report(&json, &format!("{text}{rest}\n"))
 }
 

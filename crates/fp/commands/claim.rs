@@ -39,7 +39,7 @@ pub(crate) struct ClaimArgs {
 pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
     let tree = context.tree(&plan)?;
-    let mut prepared = prepare(&plan, &args, &tree, context)?;
+    let mut prepared = prepare_claim(&plan, &args, &tree, context)?;
     let earlier = prepared.earlier.take();
     let first = check_first(&plan, &args.owner, &tree, &mut prepared, context)?;
     // The prepared task is the one to claim where it matters which, even if another became ready meanwhile.
@@ -123,7 +123,7 @@ fn log_claim(
         ..
     } = prepared;
     let mut ledger = match plan.try_lock_in_order()? {
-        Ok(ledger) => context.told(ledger),
+        Ok(ledger) => context.with_notices(ledger),
         Err(synced) => {
             drop(worktrees);
             plan.keep_lost(&synced);
@@ -159,7 +159,7 @@ fn payload_of(
         .ok()
         .flatten();
     let conventions = plan.conventions().map(|path| path.display().to_string());
-    let language = reading_language::of(plan.settings.language.as_deref(), &goal);
+    let language = reading_language::choose_language(plan.settings.language.as_deref(), &goal);
     tree.with_leaf(&task.leaf, |leaf| {
         // It can only be missing if the tree was read before a newer approval.
         let leaf = leaf.ok_or_else(|| Refusal::UnknownTask(task.leaf.id.clone()))?;
@@ -190,7 +190,7 @@ struct Prepared<'p> {
     worktrees: Option<Worktrees<'p>>,
 }
 
-fn prepare<'p>(
+fn prepare_claim<'p>(
     plan: &'p OpenPlan,
     args: &ClaimArgs,
     tree: &Tree,
@@ -220,7 +220,7 @@ fn prepare<'p>(
         .wants_checks_before(&chosen.leaf.id)
         .then(|| plan.agreed_commands(&state));
     let test_first = test_first.transpose()?;
-    let (base, earlier) = base(
+    let (base, earlier) = measuring_base(
         plan,
         &state,
         &args.owner,
@@ -248,7 +248,7 @@ fn prepare<'p>(
 
 /// The base for measuring `chosen`, which is about to be claimed. With the lock on `worktrees`, it gets a
 /// worktree.
-fn base(
+fn measuring_base(
     plan: &OpenPlan,
     state: &State,
     owner: &AgentName,
@@ -263,9 +263,9 @@ fn base(
                 .transpose()?
                 == Some(true)
             {
-                context
-                    .printer
-                    .note("note: the worktree was gone, and what was in it; it was made again");
+                context.printer.print_note(
+                    "note: the worktree was gone, and what was in it; it was made again",
+                );
             }
             Ok((base.clone(), None))
         }
@@ -285,7 +285,7 @@ fn base(
                     |state: &State| Ok(state.doubt_checkout(snapshot.tree.to_string(), paths));
                 return Err(doubt(plan, owner, why, decide, context)?);
             }
-            let around = Some(surroundings.since(state.around(), false));
+            let around = Some(surroundings.since(state.git_surroundings(), false));
             let base = Base {
                 tree: snapshot.tree.to_string(),
                 head: head.to_string(),
@@ -313,5 +313,5 @@ fn doubt(
     let mut events = decide(ledger.state())?;
     events.push(Event::agent_ended(owner.clone()));
     ledger.append(events, context.now())?;
-    Ok(CommandError::refused(why).hint("end your turn: the user is asked, and you are told"))
+    Ok(CommandError::refused(why).with_hint("end your turn: the user is asked, and you are told"))
 }

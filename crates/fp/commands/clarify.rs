@@ -27,7 +27,7 @@ pub(crate) struct ClarifyArgs {
 
 pub(crate) fn run(args: ClarifyArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
-    let mut ledger = context.told(plan.lock_in_order()?);
+    let mut ledger = context.with_notices(plan.lock_in_order()?);
     let options = args.option.iter().map(|text| choice(text)).collect();
     let events = ledger
         .state()
@@ -35,12 +35,12 @@ pub(crate) fn run(args: ClarifyArgs, context: &Context) -> CommandResult {
     ledger.append(events, context.now())?;
     context.report(
         &json!({ "task": args.task, "asked": true }),
-        &asked(&args.task),
+        &asked_reply(&args.task),
     )
 }
 
 /// The reply to a builder whose question goes to the user.
-pub(super) fn asked(task: &TaskId) -> String {
+pub(super) fn asked_reply(task: &TaskId) -> String {
     format!(
         "The user is asked about task {task}. End your turn now: a message tells you the answer.\n"
     )

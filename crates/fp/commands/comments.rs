@@ -81,7 +81,7 @@ pub(crate) fn run(args: CommentsArgs, context: &Context) -> CommandResult {
     });
     context.report(&report, &lines.collect::<String>())?;
     if !context.is_json() {
-        context.printer.note(&report.counts());
+        context.printer.print_note(&report.count_note());
     }
     Ok(if report.comments.is_empty() {
         Exit::Done
@@ -91,7 +91,7 @@ pub(crate) fn run(args: CommentsArgs, context: &Context) -> CommandResult {
 }
 
 impl CommentsReport {
-    fn counts(&self) -> String {
+    fn count_note(&self) -> String {
         format!(
             "note: {} in {}",
             counted(self.comments.len(), "comment"),
@@ -100,7 +100,7 @@ impl CommentsReport {
     }
 
     /// Adds the comments that are new in `after`.
-    fn add(&mut self, path: &str, before: &str, after: &str) {
+    fn add_file(&mut self, path: &str, before: &str, after: &str) {
         let remarks = remarks_between(source_file(path), before, after);
         self.files += 1;
         self.comments
@@ -117,7 +117,7 @@ fn check_change(side: Side<'_>, context: &Context) -> Result<CommentsReport, Com
     let settings = context.settings()?;
     let mut report = CommentsReport::default();
     let compared = git.compare(side).map_err(|error| match side {
-        Side::WorkingTree(revision) => CommandError::from(error).hint(format!(
+        Side::WorkingTree(revision) => CommandError::from(error).with_hint(format!(
             "is {} a commit, a branch or a tag of this repository?",
             visible_line(revision)
         )),
@@ -134,7 +134,7 @@ fn check_change(side: Side<'_>, context: &Context) -> Result<CommentsReport, Com
         if ignores(&settings.comment_checker.ignore, &path) {
             continue;
         }
-        report.add(&path, &before, &after);
+        report.add_file(&path, &before, &after);
     }
     Ok(report)
 }
@@ -151,7 +151,7 @@ fn check_files(args: &CheckArgs, context: &Context) -> Result<CommentsReport, Co
             vec![folder]
         };
         for path in files {
-            let name = context.shown(&path);
+            let name = context.display_path(&path);
             // A named file must be readable text; a folder may have other files beside code.
             let text = match file::read_text(&path, CAP) {
                 Ok(text) => text,
@@ -161,7 +161,7 @@ fn check_files(args: &CheckArgs, context: &Context) -> Result<CommentsReport, Co
             if is_folder && is_ignored(&path, &settings.comment_checker.ignore, context) {
                 continue;
             }
-            report.add(&name, "", &text);
+            report.add_file(&name, "", &text);
         }
     }
     Ok(report)
@@ -264,7 +264,7 @@ pub(crate) fn after_edit(
         .collect();
     let lines = lines.iter().map(|(line, text)| (*line, text.as_str()));
     // The end of a path is more informative than its beginning.
-    let shown = context.shown(&path);
+    let shown = context.display_path(&path);
     let end = shown
         .char_indices()
         .rev()

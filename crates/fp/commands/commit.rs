@@ -33,12 +33,12 @@ pub(crate) struct CommitArgs {
 pub(crate) fn run(args: CommitArgs, context: &Context) -> CommandResult {
     let git = Git::open(&context.cwd)?;
     let subjects = git.recent_subjects(SUBJECTS)?;
-    let history = CommitHistory::of(&subjects);
+    let history = CommitHistory::from_subjects(&subjects);
     if let Some(blocked) = git.commit_obstacle()? {
-        return Err(refused(&blocked));
+        return Err(blocked_error(&blocked));
     }
     let chosen = choose_changes(&git, &context.cwd, &args.files)?;
-    let rule = history.rule();
+    let rule = history.message_rule();
     let Some(message) = args.message.map(|message| message.replace("\r\n", "\n")) else {
         let told = subjects
             .iter()
@@ -89,7 +89,7 @@ fn commit(git: &Git, chosen: &ChosenChanges, message: &str, context: &Context) -
                 "there is nothing to commit: the files are as in the last commit",
             ));
         }
-        CommitOutcome::Blocked(blocked) => return Err(refused(&blocked)),
+        CommitOutcome::Blocked(blocked) => return Err(blocked_error(&blocked)),
     };
     // Hooks may have changed the message and the files.
     let made = git.last_commit()?.filter(|commit| commit.hash == hash);
@@ -135,13 +135,13 @@ fn still_staged(kept: &[RepoPath]) -> String {
     format!("Still staged: {}\n", kept.join(", "))
 }
 
-fn refused(blocked: &Blocked) -> CommandError {
+fn blocked_error(blocked: &Blocked) -> CommandError {
     let refused = CommandError::refused(format!("nothing is committed: {blocked}"));
     match blocked {
-        Blocked::Locked(lock) => refused.hint(format!(
+        Blocked::Locked(lock) => refused.with_hint(format!(
             "wait for the other git; if none is running, remove `.git/{lock}`"
         )),
-        Blocked::Failed(_) => refused.hint("settle that, then run the same command again"),
+        Blocked::Failed(_) => refused.with_hint("settle that, then run the same command again"),
         Blocked::InProgress(_) | Blocked::Conflict(_) => refused,
     }
 }

@@ -88,7 +88,7 @@ impl WhichFile {
         }
         config::user_file(&|name| context.env(name)).ok_or_else(|| {
             CommandError::failed("there is no home to keep your settings in")
-                .hint("set HOME or XDG_CONFIG_HOME to a folder")
+                .with_hint("set HOME or XDG_CONFIG_HOME to a folder")
         })
     }
 }
@@ -132,14 +132,14 @@ fn show(context: &Context) -> CommandResult {
         return Ok(Exit::Done);
     }
     if !ignored.is_empty() {
-        context.printer.note(&ignored_note(&project, context));
+        context.printer.print_note(&ignored_note(&project, context));
     }
     for (whose, path) in [("user:", user.as_ref()), ("project:", Some(&project))] {
         if let Some(path) = path {
             let remark = if path.exists() { "" } else { " (not there)" };
             context
                 .printer
-                .note(&format!("{whose:<8} {}{remark}", path.display()));
+                .print_note(&format!("{whose:<8} {}{remark}", path.display()));
         }
     }
     Ok(Exit::Done)
@@ -156,7 +156,7 @@ fn get(key: &str, context: &Context) -> CommandResult {
     if let Some(ignored) = ignored_value(&config.ignored, key) {
         context
             .printer
-            .note(&ignored_note(&context.repo().config_file(), context));
+            .print_note(&ignored_note(&context.repo().config_file(), context));
         report["ignored"] = ignored;
     }
     context.report(&report, &format!("{text}\n"))
@@ -168,12 +168,12 @@ fn in_force(key: &str, config: &config::Config) -> (Value, SettingOrigin) {
 }
 
 /// A value for people: text without quotes, `-` for none.
-fn shown(value: &Value) -> String {
+fn as_text(value: &Value) -> String {
     match value {
         Value::Null => "-".into(),
         Value::String(text) => text.escape_debug().to_string(),
         Value::Array(entries) if entries.is_empty() => "none".into(),
-        Value::Array(entries) => entries.iter().map(shown).collect::<Vec<_>>().join(", "),
+        Value::Array(entries) => entries.iter().map(as_text).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
     }
 }
@@ -186,7 +186,7 @@ fn ignored_value(ignored: &SettingsLayer, key: &str) -> Option<Value> {
 }
 
 fn ignored_note(project: &Path, context: &Context) -> String {
-    let shown_file = context.shown(project);
+    let shown_file = context.display_path(project);
     format!("note: what {shown_file} sets is ignored here until you accept it: `fp config trust`")
 }
 
@@ -204,11 +204,15 @@ fn table(
         let line = format!(
             "{key:key_width$}  {:7}  {}",
             origin.into_str(),
-            shown(value)
+            as_text(value)
         );
         text.push_str(&(look.paint(&fitted(line.trim_end(), WIDTH)) + "\n"));
         if let Some(value) = ignored.get(key) {
-            let remark = format!("{:key_width$}  project  ignored here: {}", "", shown(value));
+            let remark = format!(
+                "{:key_width$}  project  ignored here: {}",
+                "",
+                as_text(value)
+            );
             text.push_str(&(fitted(&remark, WIDTH) + "\n"));
         }
     }
@@ -218,9 +222,9 @@ fn table(
 fn change(key: &str, value: Option<&Value>, which: &WhichFile, context: &Context) -> CommandResult {
     let file = which.path(context)?;
     let changed = change_setting(&file, key, value)?;
-    let shown_file = context.shown(&file);
+    let shown_file = context.display_path(&file);
     let text = match value {
-        Some(value) => format!("{key} is {} in {shown_file}\n", shown(value)),
+        Some(value) => format!("{key} is {} in {shown_file}\n", as_text(value)),
         None => format!("{key} is not in {shown_file}\n"),
     };
     let report = json!({ "key": key, "value": value, "file": file, "changed": changed });
@@ -230,16 +234,16 @@ fn change(key: &str, value: Option<&Value>, which: &WhichFile, context: &Context
         return Ok(Exit::Done);
     };
     if !which.user && ignored_value(&config.ignored, key).is_some() {
-        context.printer.note(&format!(
+        context.printer.print_note(&format!(
             "{}, or set it with `--user`",
             ignored_note(&file, context)
         ));
     }
     let (found, origin) = in_force(key, config);
     if value.is_none_or(|value| *value != found) && origin != SettingOrigin::Default {
-        context.printer.note(&format!(
+        context.printer.print_note(&format!(
             "note: in force is {}, from {}",
-            shown(&found),
+            as_text(&found),
             origin.into_str()
         ));
     }
@@ -249,7 +253,7 @@ fn change(key: &str, value: Option<&Value>, which: &WhichFile, context: &Context
 fn trust(yes: bool, context: &Context) -> CommandResult {
     let ignored = &context.config()?.ignored;
     let settings = ignored.by_key();
-    let file = context.shown(&context.repo().config_file());
+    let file = context.display_path(&context.repo().config_file());
     if settings.is_empty() {
         return context.report(
             &json!({ "accepted": ignored }),
@@ -258,21 +262,21 @@ fn trust(yes: bool, context: &Context) -> CommandResult {
     }
     let list: String = settings
         .iter()
-        .map(|(key, value)| format!("  {key}  {}\n", shown_command(&shown(value))))
+        .map(|(key, value)| format!("  {key}  {}\n", shown_command(&as_text(value))))
         .collect();
     if !yes {
         if !input::can_ask(context) {
             return Err(CommandError::refused(format!("{file} is accepted by you only, at a terminal"))
-                .hint(
+                .with_hint(
                     "`fp config` shows what is ignored; a script that you wrote may accept it with `--yes`",
                 ));
         }
-        context.printer.note(&format!(
+        context.printer.print_note(&format!(
             "{file} sets these, which loosen a check or reach a model:\n{list}"
         ));
         if !input::agrees("Accept them here, as they are now?", context) {
             return Err(
-                CommandError::refused(format!("nothing of {file} was accepted")).hint(
+                CommandError::refused(format!("nothing of {file} was accepted")).with_hint(
                     "put what you want of it into your own file: `fp config set KEY VALUE --user`",
                 ),
             );

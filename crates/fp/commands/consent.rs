@@ -40,7 +40,7 @@ fn record_approval(
         return Ok(format!("Plan {id} is not approved."));
     }
     let source = PlanSource::open(context, Some(id.as_str()))?;
-    let text = source.text()?;
+    let text = source.read_text()?;
     let tree = source.valid_tree(&text)?;
     let proposal = Proposal::new(source.plan()?, &text, &tree, context)?;
     expect_printed(&proposal.question()?, asked, &format!("fp approve {id}"))?;
@@ -71,10 +71,10 @@ fn record_answer(
             state.lead_command()
         ));
     };
-    let open = open.shown();
+    let open = open.with_safe_texts();
     let printed = PrintedQuestion::of_run(id, &open.id, &open.text, &open.header, &open.options);
     expect_printed(&printed, asked, &state.lead_command())?;
-    let next = answer(&plan, question, chosen, context)?;
+    let next = answer_question(&plan, question, chosen, context)?;
     Ok(format!(
         "The user's answer to {question} is recorded. Next: {next}"
     ))
@@ -104,14 +104,14 @@ fn expect_printed(
         false => Err(CommandError::refused(
             "the answer doesn't count: the user was not asked what fp prints now",
         )
-        .hint(format!(
+        .with_hint(format!(
             "run `{command}` and ask the printed question, word for word, with its options"
         ))),
     }
 }
 
 /// Records the user's answer to a question of the run, and returns what is next.
-pub(crate) fn answer(
+pub(crate) fn answer_question(
     plan: &OpenPlan,
     question: &str,
     options: &[String],
@@ -136,7 +136,7 @@ pub(crate) fn answer(
     let lead = ledger.state().lead_command();
     drop(ledger);
     if over {
-        context.sweep(plan);
+        context.remove_unneeded_worktrees(plan);
     }
     let id = plan.id();
     Ok(match to_revise {

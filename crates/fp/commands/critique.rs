@@ -7,7 +7,7 @@ use fp_host::file;
 use fp_host::plan::OpenPlan;
 use fp_plan::plan::parse;
 use fp_plan::text::counted;
-use fp_run::critique::{CriticVerdict, Critique, judge};
+use fp_run::critique::{CriticVerdict, Critique, new_critique};
 use fp_run::run::approval;
 use fp_run::run::event::Event;
 use fp_run::run::planning::ROUNDS;
@@ -64,7 +64,7 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     let source = PlanSource::open(context, Some(&args.plan))?;
     let plan = source.plan()?;
     source.refuse_running()?;
-    let text = source.text()?;
+    let text = source.read_text()?;
     let is_first = plan.load()?.state.planning.rounds == 0;
     let before = if is_first { None } else { last_critique(plan)? };
     let warned = args
@@ -79,21 +79,22 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     let (tree, hash) = (source.valid_tree(&text)?, approval::hash(text.as_bytes()));
     let passed = args.pass.iter().map(|id| id.trim().to_owned());
     let passed: Vec<String> = passed.filter(|id| !id.is_empty()).collect();
-    let judged = judge(&tree, hash, &passed, &remarks, before.as_ref());
-    let judged =
-        judged.map_err(|error| CommandError::worded(&error, &error).about(plan.id().as_str()))?;
-    let mut ledger = context.told(plan.lock()?);
+    let judged = new_critique(&tree, hash, &passed, &remarks, before.as_ref());
+    let judged = judged.map_err(|error| {
+        CommandError::with_message(&error, &error).with_plan(plan.id().as_str())
+    })?;
+    let mut ledger = context.with_notices(plan.lock()?);
     let critique = ledger.state().criticise(judged)?;
     let path = plan.folder.file("critique.md");
     file::atomic_write(&path, critique.to_markdown().as_bytes())?;
     ledger.append(vec![Event::Critiqued(critique.clone())], context.now())?;
     drop(ledger);
     let next = next(&critique);
-    let json = json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": shown(&critique), "next": next });
+    let json = json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": without_passed(&critique), "next": next });
     context.report(&json, &format!("{}\nnext: {next}\n", summary(&critique)))?;
     context
         .printer
-        .note(&format!("note: written to {}", context.shown(&path)));
+        .print_note(&format!("note: written to {}", context.display_path(&path)));
     Ok(if critique.verdict == CriticVerdict::Fail {
         Exit::Findings
     } else {
@@ -137,7 +138,7 @@ fn show(args: &ShowCritiqueArgs, context: &Context) -> CommandResult {
             "No critique yet\n",
         );
     };
-    let text = source.text().unwrap_or_default();
+    let text = source.read_text().unwrap_or_default();
     let changed = approval::hash(text.as_bytes()) != critique.tree_hash;
     let (tree, _) = parse(&text);
     let due = if changed {
@@ -156,13 +157,13 @@ fn show(args: &ShowCritiqueArgs, context: &Context) -> CommandResult {
         .map(|(leaf, why)| format!("- {}: {why}\n", leaf.id))
         .collect();
     context.report(
-        &json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": shown(&critique), "changed": changed, "due": ids }),
+        &json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": without_passed(&critique), "changed": changed, "due": ids }),
         &(critique.to_markdown() + since + &list),
     )
 }
 
 /// The critique as it is printed: what passed is for the next round alone.
-fn shown(critique: &Critique) -> Critique {
+fn without_passed(critique: &Critique) -> Critique {
     Critique {
         passed: BTreeMap::new(),
         ..critique.clone()

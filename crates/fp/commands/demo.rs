@@ -19,7 +19,7 @@ pub(crate) fn run(args: DemoArgs, context: &Context) -> CommandResult {
         .tempdir();
     let temporary = temporary.map_err(|e| {
         CommandError::failed(format!("can't create a temporary folder: {e}"))
-            .hint("set TMPDIR (TMP on Windows) to a writable folder")
+            .with_hint("set TMPDIR (TMP on Windows) to a writable folder")
     })?;
     let stage = DemoStage::set_up(temporary.path())?;
     let page = play(&stage)?;

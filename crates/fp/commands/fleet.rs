@@ -88,10 +88,10 @@ impl RemoteArgs {
             (None, []) => Err(CommandError::refused(
                 "the repository has no remote, which is where machines meet",
             )
-            .hint("git remote add origin URL")),
+            .with_hint("git remote add origin URL")),
             (None, _) => Err(
                 CommandError::failed("several remotes, and none is called origin")
-                    .hint(format!("name one with --remote: {}", known.join(", "))),
+                    .with_hint(format!("name one with --remote: {}", known.join(", "))),
             ),
         }
     }
@@ -132,7 +132,7 @@ pub(crate) fn share_plan(args: ShareArgs, context: &Context) -> CommandResult {
         let remote = &member.place.remote;
         return Err(
             CommandError::refused(format!("{id} is shared already, on {remote}"))
-                .hint(join_line(&state, remote)),
+                .with_hint(join_line(&state, remote)),
         );
     }
     if state.approval.is_none() {
@@ -142,7 +142,7 @@ pub(crate) fn share_plan(args: ShareArgs, context: &Context) -> CommandResult {
     if let Some(task) = state.running().next() {
         let message = format!("task {} is under way", task.leaf.id);
         return Err(CommandError::refused(message)
-            .hint("share the plan once it has ended, or take it back with `fp retry`"));
+            .with_hint("share the plan once it has ended, or take it back with `fp retry`"));
     }
     let git = expect_worktrees(plan.git()?)?;
     let place = args.at.place_of(&git, id, context)?;
@@ -165,7 +165,7 @@ fn expect_worktrees(git: Git) -> Result<Git, CommandError> {
         Some(obstacle) => {
             let message = format!("a shared plan needs worktrees: {obstacle}");
             Err(CommandError::refused(message)
-                .hint("`git worktree` has to be able to check the repository out"))
+                .with_hint("`git worktree` has to be able to check the repository out"))
         }
     }
 }
@@ -200,12 +200,12 @@ fn refuse_other_plan(folder: &PlanFolder) -> Result<(), CommandError> {
     if let Some(Membership { machine, .. }) = store.membership()? {
         let message = format!("this clone takes part in {id} already, as {machine}");
         let hint = format!("`fp fleet {id}` shows the others, `fp run {id}` goes on");
-        return Err(CommandError::refused(message).hint(hint));
+        return Err(CommandError::refused(message).with_hint(hint));
     }
     if !store.load()?.state.is_shared() {
         let message = format!("there is another plan {id} here, which is not shared");
         let hint = format!("`fp plans archive {id}` puts it aside");
-        return Err(CommandError::refused(message).hint(hint));
+        return Err(CommandError::refused(message).with_hint(hint));
     }
     Ok(())
 }
@@ -244,7 +244,7 @@ pub(crate) fn join_plan(args: JoinArgs, context: &Context) -> CommandResult {
     if approval.tree_hash != approval::hash(text.as_bytes()) || !has_tasks_of(&state, &tree) {
         let remote = &place.remote;
         let message = format!("the tasks.md of {id} on {remote} is not the approved one");
-        return Err(CommandError::refused(message).hint(format!(
+        return Err(CommandError::refused(message).with_hint(format!(
             "have it approved where it was changed: fp approve {id}"
         )));
     }
@@ -266,7 +266,7 @@ pub(crate) fn join_plan(args: JoinArgs, context: &Context) -> CommandResult {
         if let Some(how) = how {
             let trust = context.trust()?;
             trust.add(consent_of(&plan.load()?.state), how, context.now())?;
-            trust.keep_agreed(id, AgreedContent::of(&tree, &approval.end_commands))?;
+            trust.keep_agreed(id, AgreedContent::from_tree(&tree, &approval.end_commands))?;
         }
         log_joined(&plan, context).map(|()| plan)
     });
@@ -278,7 +278,7 @@ pub(crate) fn join_plan(args: JoinArgs, context: &Context) -> CommandResult {
         }
     })?;
     let state = plan.load()?.state;
-    let (done, all) = (state.count(Status::Completed), state.tasks.len());
+    let (done, all) = (state.count_in(Status::Completed), state.tasks.len());
     let tasks = counted(all, "task");
     context.report(
         &json!({ "planId": id, "machine": machine, "remote": place.remote, "completed": done, "total": all }),
@@ -293,7 +293,7 @@ fn log_joined(plan: &OpenPlan, context: &Context) -> Result<(), CommandError> {
         let mut ledger = plan.lock_in_order()?;
         let joined = Event::Joined { head: head.clone() };
         match ledger.append(vec![joined], context.now()) {
-            Err(error) if error.ends() == Exit::Overtaken => {}
+            Err(error) if error.exit_status() == Exit::Overtaken => {}
             appended => return Ok(appended?),
         }
     }
@@ -301,7 +301,7 @@ fn log_joined(plan: &OpenPlan, context: &Context) -> Result<(), CommandError> {
 
 /// True if the tasks of `state` are those of `tree`.
 fn has_tasks_of(state: &State, tree: &Plan<'_>) -> bool {
-    let planned = approval::leaves(tree, &[]).unwrap_or_default();
+    let planned = approval::leaves_to_run(tree, &[]).unwrap_or_default();
     let is_same = |planned: &Leaf, told: &Leaf| {
         planned.id == told.id
             && planned.title == told.title
@@ -329,7 +329,7 @@ fn consent_to_join(
             return Ok(Some(ConsentSource::Flag));
         }
         let message = format!("{id} on {remote} is not the plan with that hash");
-        return Err(CommandError::refused(message).hint(format!(
+        return Err(CommandError::refused(message).with_hint(format!(
             "look at it with `fp join {id} --remote {remote}` at a terminal; it has {hash} now"
         )));
     }
@@ -339,10 +339,10 @@ fn consent_to_join(
     let tasks = counted(state.tasks.len(), "task");
     context
         .printer
-        .note(&format!("Plan {id} has {tasks}. {commands}"));
+        .print_note(&format!("Plan {id} has {tasks}. {commands}"));
     if !input::can_ask(context) {
         let message = format!("nobody could be asked about {id}, and it was not joined");
-        return Err(CommandError::refused(message).hint(format!(
+        return Err(CommandError::refused(message).with_hint(format!(
             "run it at a terminal, or: {}",
             join_line(state, remote)
         )));
@@ -350,7 +350,8 @@ fn consent_to_join(
     match input::agrees("Approve it on this machine?", context) {
         true => Ok(Some(ConsentSource::Terminal)),
         false => {
-            Err(CommandError::refused(format!("{id} was not joined")).hint("nothing was written"))
+            Err(CommandError::refused(format!("{id} was not joined"))
+                .with_hint("nothing was written"))
         }
     }
 }
@@ -360,7 +361,7 @@ fn leave_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
     let Some(Membership { machine, place, .. }) = plan.store.membership()? else {
         let message = format!("this clone takes part in no shared plan {id}");
         let hint = "`fp fleet` shows the machines of a plan";
-        return Err(CommandError::refused(message).hint(hint));
+        return Err(CommandError::refused(message).with_hint(hint));
     };
     let _lead = lead_lock(plan)?;
     let before = plan.load()?.state;
@@ -372,7 +373,7 @@ fn leave_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
     let last: Vec<Event> = released.chain([Event::Left]).collect();
     let ledger = plan.lock_in_order();
     match ledger.and_then(|mut ledger| ledger.append(last.clone(), context.now())) {
-        Err(error) if error.ends() != Exit::Overtaken => {
+        Err(error) if error.exit_status() != Exit::Overtaken => {
             context.note(format_args!(
                 "no other machine was told, and each will know it by its silence: {error}"
             ));
@@ -382,7 +383,7 @@ fn leave_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
     }
     worktree::leave(plan, &before)?;
     Membership::remove(plan.folder.path())?;
-    let kept = context.shown(&plan.folder.path().join("unfinished"));
+    let kept = context.display_path(&plan.folder.path().join("unfinished"));
     let again = format!("fp join {id} --remote {}", place.remote);
     context.report(
         &json!({ "planId": id, "machine": machine }),
@@ -398,7 +399,7 @@ pub(crate) fn show_fleet(args: FleetArgs, context: &Context) -> CommandResult {
     let id = plan.id();
     if !plan.load()?.state.is_shared() {
         let message = format!("{id} is not shared");
-        return Err(CommandError::refused(message).hint(format!("fp share {id}")));
+        return Err(CommandError::refused(message).with_hint(format!("fp share {id}")));
     }
     if let Err(error) = plan.sync() {
         context.note(format_args!("this is what was seen last: {error}"));

@@ -174,7 +174,7 @@ fn unknown_words(tree: &Command, words: &[String]) -> CommandError {
         (None, Some(best)) => format!("did you mean `fp help {best}`?"),
         (None, None) => "`fp help` lists them all".to_owned(),
     };
-    CommandError::failed(format!("there is no command or topic {asked:?}")).hint(hint)
+    CommandError::failed(format!("there is no command or topic {asked:?}")).with_hint(hint)
 }
 
 /// Wraps `markdown`, which has one paragraph a line, to at most [`WIDTH`] columns. Indents code blocks

@@ -43,7 +43,7 @@ pub(crate) fn show_home(context: &Context) -> CommandResult {
             shown
                 .iter()
                 .take(PLANS)
-                .map(|(.., report)| report.line() + "\n")
+                .map(|(.., report)| report.list_line() + "\n")
                 .collect(),
             NextStep::new("fp status PLAN".into(), "shows one of them"),
         ),

@@ -50,7 +50,7 @@ pub(crate) struct HookArgs {
 pub(crate) fn run_hook(args: HookArgs, context: &Context) -> CommandResult {
     if let Err(error) = answer_event(&args.event, context) {
         let who = format!("fp hook {}", args.event);
-        context.printer.note(&complaint(&who, &error.message));
+        context.printer.print_note(&complaint(&who, &error.message));
     }
     Ok(Exit::Done)
 }
@@ -75,7 +75,7 @@ fn answer_event(event: &str, context: &Context) -> Result<(), CommandError> {
         // A newer client may have more events.
         _ => return Ok(()),
     };
-    answer(&IncomingHook::read(context)?)
+    answer(&IncomingHook::read_event(context)?)
 }
 
 /// An event of the client, with the context of its folder.
@@ -97,20 +97,20 @@ struct RunMember {
 }
 
 impl IncomingHook {
-    fn read(context: &Context) -> Result<Self, CommandError> {
+    fn read_event(context: &Context) -> Result<Self, CommandError> {
         let text = read_standard_input(MAX_EVENT_BYTES).map_err(|error| {
             CommandError::failed(format!("the event can't be read: {}", error.message))
         })?;
         let event = HookEvent::parse(text.as_bytes()).map_err(CommandError::failed)?;
         let cwd = event.cwd.as_deref().map(PathBuf::from);
         let cwd = cwd.filter(|cwd| cwd.is_absolute() && cwd.is_dir());
-        let mut context = context.at(cwd.unwrap_or_else(|| context.cwd.clone()));
+        let mut context = context.in_directory(cwd.unwrap_or_else(|| context.cwd.clone()));
         // An agent may edit a repository from outside of it.
         let edited = event.edited_path().map(Path::new);
         let edited = edited.filter(|path| path.is_absolute() && context.repo().git_dir.is_none());
         let mut folders = edited.iter().flat_map(|path| path.ancestors().skip(1));
         if let Some(folder) = folders.find(|folder| folder.is_dir()) {
-            context = context.at(folder.to_owned());
+            context = context.in_directory(folder.to_owned());
         }
         Ok(Self { event, context })
     }
@@ -228,12 +228,12 @@ impl OngoingRun {
     }
 
     /// The same for events that the agent isn't told of.
-    fn note(
+    fn record_silently(
         &self,
         hook: &IncomingHook,
         decide: impl Fn(&State) -> Vec<Event>,
     ) -> Result<(), CommandError> {
-        let decide = |state: &State| Ok(StopDecision::silent(decide(state)));
+        let decide = |state: &State| Ok(StopDecision::without_reply(decide(state)));
         self.log(hook, decide).map(drop)
     }
 
@@ -266,7 +266,7 @@ fn record_cost(hook: &IncomingHook) -> Result<(), CommandError> {
     };
     hook.with_member(hook.agent(event.own_description()), |member| {
         let (spent, name) = (recorded_use(record), &member.name);
-        member.run.note(hook, |state| {
+        member.run.record_silently(hook, |state| {
             session_spent(
                 state,
                 name,
@@ -302,14 +302,14 @@ fn tool_is_about_to_run(hook: &IncomingHook) -> Result<(), CommandError> {
         hook.reply(HookReply::Deny(&reason));
         return Ok(());
     }
-    let caller = Caller::of(event.agent_type.as_deref(), event.agent_id.as_deref());
+    let caller = Caller::from_agent(event.agent_type.as_deref(), event.agent_id.as_deref());
     let line = event.command().map(|line| line_in_project(hook, line));
     match line.map(|line| judge_line(line, caller)) {
         Some(LineJudgement::Own(calls)) => return own_calls_are_about_to_run(hook, caller, &calls),
         Some(LineJudgement::NotYours(reason)) => hook.reply(HookReply::Deny(&reason)),
         Some(LineJudgement::Unknown) | None => {}
     }
-    let objection = match BuilderEdit::of(hook)? {
+    let objection = match BuilderEdit::from_hook(hook)? {
         Some(edit) if edit.mode() == GuardMode::Deny => edit.objection(),
         None if caller == Caller::Builder => edit_without_task(hook)?,
         Some(_) | None => None,
@@ -375,7 +375,7 @@ fn learn_from_start(hook: &IncomingHook) -> Result<(), CommandError> {
         return Ok(());
     };
     hook.with_member(agent_named(name), |RunMember { run, name }| {
-        run.note(hook, |state| Vec::from_iter(agent_known(state, &name, id)))
+        run.record_silently(hook, |state| Vec::from_iter(agent_known(state, &name, id)))
     })
 }
 
@@ -384,7 +384,7 @@ fn learn_from_message(hook: &IncomingHook) -> Result<(), CommandError> {
     let name = hook.event.messaged_agent();
     let name = name.filter(|_| hook.event.agent_id.is_none());
     hook.with_member(name.and_then(agent_named), |RunMember { run, name }| {
-        run.note(hook, |state| Vec::from_iter(message_reached(state, &name)))
+        run.record_silently(hook, |state| Vec::from_iter(message_reached(state, &name)))
     })
 }
 
@@ -397,7 +397,7 @@ struct BuilderEdit<'h> {
 
 impl<'h> BuilderEdit<'h> {
     /// The edit, if a builder with a task makes it. Reads nothing for the main session.
-    fn of(hook: &'h IncomingHook) -> Result<Option<Self>, CommandError> {
+    fn from_hook(hook: &'h IncomingHook) -> Result<Option<Self>, CommandError> {
         let Some(path) = hook.event.edited_path() else {
             return Ok(None);
         };
@@ -433,7 +433,7 @@ impl<'h> BuilderEdit<'h> {
 
 /// Records who made the edit; returns the message to the builder about it, if any.
 fn after_edit(hook: &IncomingHook) -> Result<Option<String>, CommandError> {
-    let Some(edit) = BuilderEdit::of(hook)? else {
+    let Some(edit) = BuilderEdit::from_hook(hook)? else {
         return Ok(None);
     };
     if let Some((guarded, _)) = edit.guarded()
@@ -443,7 +443,7 @@ fn after_edit(hook: &IncomingHook) -> Result<Option<String>, CommandError> {
         let seen = |state: &State| edit_seen(state, state.task(id)?, path);
         edit.member
             .run
-            .note(hook, |state| Vec::from_iter(seen(state)))?;
+            .record_silently(hook, |state| Vec::from_iter(seen(state)))?;
     }
     Ok(match edit.mode() {
         GuardMode::Warn => edit.objection(),

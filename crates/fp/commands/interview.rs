@@ -41,40 +41,40 @@ struct SaidArgs {
     /// The plan: its id, a part of it, or its number in `fp plans`
     plan: Option<String>,
     /// The goal, in the user's sense
-    #[arg(long, value_name = "TEXT", value_parser = said)]
+    #[arg(long, value_name = "TEXT", value_parser = non_empty)]
     objective: Option<String>,
     /// Something that belongs to it
-    #[arg(long, value_name = "TEXT", value_parser = included)]
+    #[arg(long, value_name = "TEXT", value_parser = parse_included)]
     include: Vec<String>,
     /// Something that expressly does not; `none` says that nothing is excluded
-    #[arg(long, value_name = "TEXT", value_parser = said)]
+    #[arg(long, value_name = "TEXT", value_parser = non_empty)]
     exclude: Vec<String>,
     /// Something that can be observed when it is done; it gets an id, R1 and so on
-    #[arg(long, value_name = "TEXT", value_parser = said)]
+    #[arg(long, value_name = "TEXT", value_parser = non_empty)]
     requirement: Vec<String>,
     /// A question with its answer; it closes the open question of the same words
-    #[arg(long, value_name = "QUESTION|ANSWER", value_parser = |text: &str| pair(text, "question and answer"))]
+    #[arg(long, value_name = "QUESTION|ANSWER", value_parser = |text: &str| split_pair(text, "question and answer"))]
     decision: Vec<(String, String)>,
     /// Something that was taken for granted without asking
-    #[arg(long, value_name = "TEXT", value_parser = said)]
+    #[arg(long, value_name = "TEXT", value_parser = non_empty)]
     assume: Vec<String>,
     /// The way to do it
-    #[arg(long, value_name = "TEXT", value_parser = said)]
+    #[arg(long, value_name = "TEXT", value_parser = non_empty)]
     approach: Option<String>,
     /// A way to do it that was not chosen, and why
-    #[arg(long, value_name = "NAME|WHY NOT", value_parser = |text: &str| pair(text, "name and reason"))]
+    #[arg(long, value_name = "NAME|WHY NOT", value_parser = |text: &str| split_pair(text, "name and reason"))]
     alternative: Vec<(String, String)>,
     /// The way to test it
-    #[arg(long, value_name = "TEXT", value_parser = said)]
+    #[arg(long, value_name = "TEXT", value_parser = non_empty)]
     tests: Option<String>,
     /// A question that nobody has answered yet
-    #[arg(long, value_name = "TEXT", value_parser = said)]
+    #[arg(long, value_name = "TEXT", value_parser = non_empty)]
     open: Vec<String>,
     /// Code that was read and what it shows, so that nobody has to look for it again
-    #[arg(long, value_name = "PATH:LINE - TEXT", value_parser = said)]
+    #[arg(long, value_name = "PATH:LINE - TEXT", value_parser = non_empty)]
     seen: Vec<String>,
     /// A statement that does not hold any more: a requirement by its id, or anything required, in or out of scope by its words
-    #[arg(long, value_name = "ID-OR-TEXT", value_parser = said)]
+    #[arg(long, value_name = "ID-OR-TEXT", value_parser = non_empty)]
     withdraw: Vec<String>,
     /// Who says so; where it is left out, a rule in a plan that was made with --auto, else the user
     #[arg(long, value_parser = PossibleValuesParser::new(["user", "auto"]).map(|word| decider(&word)))]
@@ -89,7 +89,7 @@ fn decider(word: &str) -> Decider {
     }
 }
 
-fn said(text: &str) -> Result<String, &'static str> {
+fn non_empty(text: &str) -> Result<String, &'static str> {
     let text = text.trim();
     if text.is_empty() {
         Err("it says nothing")
@@ -98,8 +98,8 @@ fn said(text: &str) -> Result<String, &'static str> {
     }
 }
 
-fn included(text: &str) -> Result<String, &'static str> {
-    let text = said(text)?;
+fn parse_included(text: &str) -> Result<String, &'static str> {
+    let text = non_empty(text)?;
     if is_none(&text) {
         Err("something belongs to every goal: say what")
     } else {
@@ -111,16 +111,16 @@ fn is_none(text: &str) -> bool {
     text.eq_ignore_ascii_case("none")
 }
 
-fn pair(text: &str, what: &str) -> Result<(String, String), String> {
+fn split_pair(text: &str, what: &str) -> Result<(String, String), String> {
     let (one, other) = text
         .split_once('|')
         .ok_or_else(|| format!("{what} are separated by `|`"))?;
-    Ok((said(one)?, said(other)?))
+    Ok((non_empty(one)?, non_empty(other)?))
 }
 
 pub(crate) fn run(args: InterviewArgs, context: &Context) -> CommandResult {
     if let Some(Action::Check(args)) = args.action {
-        return check(&args, context);
+        return check_interview(&args, context);
     }
     let plan = context.open(args.said.plan.as_deref())?;
     let by = args
@@ -129,7 +129,7 @@ pub(crate) fn run(args: InterviewArgs, context: &Context) -> CommandResult {
         .map_or_else(|| plan.folder.record().map(|record| record.by), Ok)?;
     let answers = answers(args.said)?;
     if answers == Answers::default() {
-        let interview = read(&plan)?;
+        let interview = read_interview(&plan)?;
         let page = interview_page(&plan.goal(), &interview);
         return context.report(&json_of(&plan, &interview), &page);
     }
@@ -157,7 +157,7 @@ fn answers(args: SaidArgs) -> Result<Answers, CommandError> {
         return Err(CommandError::failed(
             "--exclude none says that nothing is excluded, and something is",
         )
-        .hint("leave out one of them"));
+        .with_hint("leave out one of them"));
     }
     Ok(Answers {
         objective: args.objective,
@@ -187,13 +187,13 @@ fn record(
     by: Decider,
     context: &Context,
 ) -> Result<(Interview, Clearance, PlanningStep), CommandError> {
-    let mut ledger = context.told(plan.lock()?);
-    let before = read(plan)?;
+    let mut ledger = context.with_notices(plan.lock()?);
+    let before = read_interview(plan)?;
     let path = plan.folder.file(RECORD);
     let mut interview = before.clone();
-    interview
-        .merge(answers, by)
-        .map_err(|error| CommandError::worded(format!("{}: {error}", path.display()), &error))?;
+    interview.merge(answers, by).map_err(|error| {
+        CommandError::with_message(format!("{}: {error}", path.display()), &error)
+    })?;
     if plan.folder.record()?.mode == Mode::Specified {
         interview.confirm_stated(&plan.goal());
     }
@@ -201,13 +201,13 @@ fn record(
         file::atomic_write(&path, interview.to_json().as_bytes())?;
         ledger.append(vec![Event::Interviewed { by }], context.now())?;
     }
-    let (clearance, step) = judge(plan, &interview, ledger.state().interview_rounds)?;
+    let (clearance, step) = judge_interview(plan, &interview, ledger.state().interview_rounds)?;
     Ok((interview, clearance, step))
 }
 
 /// Judges the record for the plan's purpose, and writes its page anew. Returns what is missing, and the step that follows
 /// the interview.
-fn judge(
+fn judge_interview(
     plan: &OpenPlan,
     interview: &Interview,
     rounds: InterviewRounds,
@@ -229,7 +229,7 @@ fn missing_list(clearance: &Clearance) -> String {
     bullet_list(open.map(|item| format!("{}: {}", item.name, item.missing)))
 }
 
-fn read(plan: &OpenPlan) -> Result<Interview, CommandError> {
+fn read_interview(plan: &OpenPlan) -> Result<Interview, CommandError> {
     Ok(interview_at(&plan.folder.file(RECORD))?.unwrap_or_default())
 }
 
@@ -250,11 +250,15 @@ struct CheckArgs {
     plan: Option<String>,
 }
 
-fn check(args: &CheckArgs, context: &Context) -> CommandResult {
+fn check_interview(args: &CheckArgs, context: &Context) -> CommandResult {
     let plan = context.open(args.plan.as_deref())?;
     let (clearance, step) = {
-        let ledger = context.told(plan.lock()?);
-        judge(&plan, &read(&plan)?, ledger.state().interview_rounds)?
+        let ledger = context.with_notices(plan.lock()?);
+        judge_interview(
+            &plan,
+            &read_interview(&plan)?,
+            ledger.state().interview_rounds,
+        )?
     };
     let id = plan.id();
     let head = match (clearance.clear, clearance.limit_reached) {

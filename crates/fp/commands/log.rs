@@ -5,7 +5,7 @@ use std::time::Duration;
 use fp_host::store::{LogLine, Portion};
 use fp_plan::plan::id::TaskId;
 use fp_plan::text::{fitted, wrapped_within};
-use fp_run::report::log::{TaskConcern, ToldEvent, is_minor, tell};
+use fp_run::report::log::{TaskConcern, ToldEvent, is_minor, word_entry};
 use fp_run::report::status::Phase;
 use fp_run::run::State;
 use jiff::Timestamp;
@@ -78,7 +78,7 @@ pub(crate) fn show_log(args: LogArgs, context: &Context) -> CommandResult {
     }
     plan.store.follow_remote();
     let interrupt = listen_for_interrupt("without --follow, the log is printed as it is now")?;
-    while is_read && !Phase::of(&view.state).is_over() && !interrupt.within(LOOK) {
+    while is_read && !Phase::of(&view.state).is_over() && !interrupt.wait_for(LOOK) {
         let portion = reader.more()?;
         if portion.anew {
             context.note("the log was cut back or replaced: from its beginning");
@@ -126,13 +126,13 @@ impl LogView {
                 String::new()
             };
         }
-        let mut told = tell(entry);
+        let mut told = word_entry(entry);
         let mut shown = entry.events.iter().zip(concerned);
         told.retain(|_| {
             let event = shown.next();
             event.is_some_and(|(event, concerned)| concerned && (self.verbose || !is_minor(event)))
         });
-        self.text.lines(entry.at, entry.seq, &told)
+        self.text.entry_lines(entry.at, entry.seq, &told)
     }
 }
 
@@ -145,19 +145,19 @@ pub(super) struct LogText {
 }
 
 impl LogText {
-    pub(super) fn lines(&mut self, at: Timestamp, seq: u64, told: &[ToldEvent]) -> String {
+    pub(super) fn entry_lines(&mut self, at: Timestamp, seq: u64, told: &[ToldEvent]) -> String {
         let at = at.to_zoned(TimeZone::system());
         let mut text = String::new();
         if !told.is_empty() && self.day.replace(at.date()) != Some(at.date()) {
             text += &format!("{}\n", at.strftime("%F (%Z)"));
         }
         for told in told {
-            let look = |status| Look::of(status, false, None);
+            let look = |status| Look::for_task(status, false, None);
             let look = told.became.map_or(Look::Plain, look);
             let id = fitted(told.task.as_ref().map_or("", |id| id.as_str()), TASK);
             let head = format!("{}  {seq:>SEQ$}  ", at.strftime("%H:%M:%S"));
             let head = StyledLine::new(Look::Faint, head)
-                .and(Look::Strong, format!("{id:0$}  ", self.id_width));
+                .with_text(Look::Strong, format!("{id:0$}  ", self.id_width));
             let room = columns().saturating_sub(head.width()).max(20);
             let below = StyledLine::new(Look::Plain, " ".repeat(head.width() + 2));
             let mut lines = head.hanging(look, wrapped_within(&told.text, room, LINES));

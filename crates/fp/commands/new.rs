@@ -116,14 +116,14 @@ impl NewArgs {
         let prompt = prompt.and_then(|prompt| {
             prompt.ok_or_else(|| {
                 let message = format!("no {PLAN_SKILL} prompt of this session is left to plan");
-                CommandError::refused(message).hint(NAME_THE_GOAL)
+                CommandError::refused(message).with_hint(NAME_THE_GOAL)
             })
         })?;
         Self::in_prompt(&prompt).map_err(|error| {
             let error = error.to_string();
             let fault = error.lines().next().unwrap_or_default();
             CommandError::failed(format!("{PLAN_SKILL}: {fault}"))
-                .hint(format!("{PLAN_SKILL} takes its flags before the goal"))
+                .with_hint(format!("{PLAN_SKILL} takes its flags before the goal"))
         })
     }
 
@@ -162,7 +162,7 @@ pub(crate) fn create_plan(args: NewArgs, context: &Context) -> CommandResult {
         }
         false => args,
     };
-    let planned = PlanGoal::read(&args, context)?;
+    let planned = PlanGoal::from_args(&args, context)?;
     let is_layer = planned.roadmap.is_some();
     let flags = flags_of(&args);
     let settings = context.settings_with(SettingOrigin::Plan, flags.clone())?;
@@ -192,7 +192,7 @@ pub(crate) fn create_plan(args: NewArgs, context: &Context) -> CommandResult {
     let language = settings.language.as_deref();
     let report = NewPlan {
         commit_style: commit_style(language, context),
-        language: reading_language::of(language, &record.goal),
+        language: reading_language::choose_language(language, &record.goal),
         specs: specs_for_planning(&record.goal, context, &mut warnings),
         taken_goal: (is_layer || is_typed).then(|| record.goal.clone()),
         path,
@@ -208,7 +208,7 @@ pub(crate) fn create_plan(args: NewArgs, context: &Context) -> CommandResult {
         .warnings
         .iter()
         .for_each(|warning| context.warn(warning));
-    context.report(&report.json(), &report.text())
+    context.report(&report.json(), &report.to_text())
 }
 
 /// Makes the folder of a plan that isn't imported.
@@ -251,7 +251,7 @@ pub(crate) struct PlanGoal {
 
 impl PlanGoal {
     /// The goal in these arguments, or of the layer that they name. Fails where there is none.
-    fn read(args: &NewArgs, context: &Context) -> Result<Self, CommandError> {
+    fn from_args(args: &NewArgs, context: &Context) -> Result<Self, CommandError> {
         let words = match args.goal.as_slice() {
             [dash] if dash == "-" => read_standard_input(GOAL_CAP)?.trim().to_owned(),
             words => words.join(" "),
@@ -262,9 +262,11 @@ impl PlanGoal {
         match (args.import.is_some(), words.trim().is_empty()) {
             (true, false) => Err(
                 CommandError::failed("an imported plan has its goal already")
-                    .hint("give the path and the flags alone"),
+                    .with_hint("give the path and the flags alone"),
             ),
-            (false, true) => Err(CommandError::failed("the goal is empty").hint(NAME_THE_GOAL)),
+            (false, true) => {
+                Err(CommandError::failed("the goal is empty").with_hint(NAME_THE_GOAL))
+            }
             _ => Ok(Self {
                 goal: words.clone(),
                 name: words,
@@ -315,9 +317,9 @@ fn git_warning(context: &Context) -> Option<String> {
 fn commit_style(language: Option<&str>, context: &Context) -> Value {
     let subjects = Git::open(&context.repo().root).and_then(|git| git.recent_subjects(SUBJECTS));
     let subjects = subjects.unwrap_or_default();
-    let language = reading_language::of(language, &subjects.join("\n"));
+    let language = reading_language::choose_language(language, &subjects.join("\n"));
     let language = language.unwrap_or_else(|| "as in the last commits".to_owned());
-    json!({ "style": CommitHistory::of(&subjects).style(), "language": language })
+    json!({ "style": CommitHistory::from_subjects(&subjects).style(), "language": language })
 }
 
 /// The notes of work for later in the plans that aren't archived, the latest first.
@@ -330,7 +332,7 @@ fn debts_of(known: &[Known]) -> Vec<String> {
     let notes = states.iter().flat_map(|state| {
         let notes = state.notes.iter().rev();
         let debts = notes.filter(|note| note.kind == NoteKind::Debt);
-        debts.map(|note| format!("{} {}", state.plan_id, note.line()))
+        debts.map(|note| format!("{} {}", state.plan_id, note.notepad_line()))
     });
     notes.take(MOST_DEBTS).collect()
 }
@@ -347,7 +349,7 @@ fn interrupted_plans(
             Ok(state) if state.is_running() && context.approved_here(state) => {
                 interrupted.push(InterruptedPlan {
                     plan_id: folder.id().clone(),
-                    done: state.count(Status::Completed),
+                    done: state.count_in(Status::Completed),
                     total: state.tasks.len(),
                 });
             }
@@ -397,14 +399,14 @@ impl NewPlan {
             "interruptedPlans": self.interrupted,
             "debts": self.debts,
             "attended": self.attended,
-            "language": self.language.as_deref().map(reading_language::rule),
+            "language": self.language.as_deref().map(reading_language::language_rule),
             "commitStyle": self.commit_style,
             "specs": self.specs.json,
             "warnings": self.warnings,
         })
     }
 
-    fn text(&self) -> String {
+    fn to_text(&self) -> String {
         let PlanRecord {
             plan_id: id,
             mode,

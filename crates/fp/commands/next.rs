@@ -57,7 +57,7 @@ pub(crate) fn show_next(mut args: NextArgs, context: &Context) -> CommandResult 
     let (id, state) = (plan.id(), plan.load()?.state);
     if state.is_running() && state.terms().processes {
         let message = format!("the run of {id} is one that `fp run` leads");
-        return Err(CommandError::refused(message).hint(format!(
+        return Err(CommandError::refused(message).with_hint(format!(
             "`fp run {id}` goes on with it; `fp start {id} --here` takes it over for a session"
         )));
     }
@@ -128,7 +128,7 @@ pub(super) fn take_turn<'p>(
     let member = plan.store.membership()?;
     let tip = member.as_ref().filter(|_| before.is_shared());
     let moved = head_moved(plan, &before, tip.map(|member| &member.tip))?;
-    let mut ledger = context.told(plan.lock()?);
+    let mut ledger = context.with_notices(plan.lock()?);
     // Another process may have brought another approval since, or a pull another log.
     if ledger.state().may_be_others() {
         plan.agreed_commands(ledger.state())?;
@@ -147,7 +147,7 @@ pub(super) fn take_turn<'p>(
     note_edits(context, &tree, ledger.state(), &around.edited);
     let mut turn = ledger.state().next(ended, &around)?;
     let first = ledger.state().seq;
-    let told = turn.told();
+    let told = turn.events_once_shown();
     ledger.append(turn.events, around.now)?;
     let (state, ledger) = match ledger.state().is_running() {
         true => (Arc::new(ledger.state().clone()), Some(ledger)),
@@ -155,7 +155,7 @@ pub(super) fn take_turn<'p>(
     };
     if ledger.is_none() {
         // Swept before the output: a lead that reads that the run is over doesn't call again.
-        context.sweep(plan);
+        context.remove_unneeded_worktrees(plan);
         let text = final_report(plan, &tree, &state, context);
         for action in &mut turn.actions {
             if let LeadAction::Finish { report } = action {
@@ -184,7 +184,7 @@ fn sync_shared(plan: &OpenPlan, context: &Context) -> Result<Option<String>, Com
             plan.agreed_commands(&plan.load()?.state)?;
             Ok(None)
         }
-        Err(error) if error.ends() == Exit::CutOff => {
+        Err(error) if error.exit_status() == Exit::CutOff => {
             context.note(format_args!(
                 "{error}: what is under way goes on, and nothing new begins"
             ));
@@ -214,7 +214,7 @@ pub(super) fn final_report(
 ) -> String {
     let report = StatusReport::new(state, LeadPresence::Present);
     let mut text = status_text(state, &report, context.now());
-    let requirements = RequirementLine::all(&interview_of(plan), &tree.parse(), state);
+    let requirements = RequirementLine::for_interview(&interview_of(plan), &tree.parse(), state);
     if !requirements.is_empty() {
         text += "\nRequirements:\n";
     }
@@ -257,7 +257,7 @@ fn note_edits(context: &Context, tree: &Tree, state: &State, edited: &BTreeSet<T
     if approval.is_none_or(|approval| approval.tree_hash == tree.hash) {
         return;
     }
-    let leaves = approval::leaves(&tree.parse(), &[]).unwrap_or_default();
+    let leaves = approval::leaves_to_run(&tree.parse(), &[]).unwrap_or_default();
     let added = leaves
         .iter()
         .map(|leaf| &leaf.id)

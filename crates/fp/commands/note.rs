@@ -53,13 +53,13 @@ struct Add {
 pub(crate) fn run(args: NoteArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     match args.action {
-        Action::Add(add) => note(&plan, add, context),
+        Action::Add(add) => add_note(&plan, add, context),
         Action::Promote { note, yes } => promote_note(note, yes, &plan, context),
-        Action::List { task } => list(&plan, task.as_ref(), context),
+        Action::List { task } => list_notes(&plan, task.as_ref(), context),
     }
 }
 
-fn note(plan: &OpenPlan, add: Add, context: &Context) -> CommandResult {
+fn add_note(plan: &OpenPlan, add: Add, context: &Context) -> CommandResult {
     let mut ledger = plan.lock()?;
     if let Some(id) = &add.task {
         ledger.state().expect_task(id)?;
@@ -69,7 +69,7 @@ fn note(plan: &OpenPlan, add: Add, context: &Context) -> CommandResult {
         task: add.task,
         ..note
     };
-    let (json, line) = (json!({ "note": note }), note.line());
+    let (json, line) = (json!({ "note": note }), note.notepad_line());
     let known = ledger.state().notes.contains(&note);
     let events = if known {
         Vec::new()
@@ -81,7 +81,7 @@ fn note(plan: &OpenPlan, add: Add, context: &Context) -> CommandResult {
     context.report(&json, &format!("{line}\n"))
 }
 
-fn list(plan: &OpenPlan, task: Option<&TaskId>, context: &Context) -> CommandResult {
+fn list_notes(plan: &OpenPlan, task: Option<&TaskId>, context: &Context) -> CommandResult {
     let state = plan.load()?.state;
     let notes: Vec<&Note> = match task {
         Some(id) => relevant_notes(&state, id),
@@ -92,7 +92,7 @@ fn list(plan: &OpenPlan, task: Option<&TaskId>, context: &Context) -> CommandRes
         .map(|note| numbered(&state.notes, note))
         .collect();
     if text.is_empty() {
-        context.printer.note("note: nothing is noted yet");
+        context.printer.print_note("note: nothing is noted yet");
     }
     context.report(&json!({ "notes": notes }), &text)
 }
@@ -103,5 +103,5 @@ fn numbered(all: &[Note], note: &Note) -> String {
         .iter()
         .position(|other| std::ptr::eq(other, note))
         .map_or(0, |at| at + 1);
-    format!("{number:>3}  {}\n", note.line())
+    format!("{number:>3}  {}\n", note.notepad_line())
 }

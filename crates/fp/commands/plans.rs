@@ -67,7 +67,7 @@ fn list_plans(args: &PlansArgs, context: &Context) -> CommandResult {
             "number": number, "planId": report.plan_id, "phase": report.phase, "standing": report.standing,
             "counts": report.counts,
         });
-        let line = report.line();
+        let line = report.list_line();
         if args.archived {
             let at = known.folder.archived_at();
             let since = at.map_or_else(String::new, |at| {
@@ -97,7 +97,7 @@ fn archive_plan(plan: &str, context: &Context) -> CommandResult {
     let plan = context.open(Some(plan))?;
     let plans = context.plans()?;
     let folder = plans.archive(&plan.folder, context.now(), LOCK_PATIENCE)?;
-    let (id, shown) = (plan.id(), context.shown(&folder));
+    let (id, shown) = (plan.id(), context.display_path(&folder));
     let text = format!("Archived {id} in {shown}\nTo restore it: fp plans restore {id}\n");
     context.report(
         &json!({ "planId": id, "archived": true, "folder": folder }),
@@ -109,7 +109,7 @@ fn restore_plan(plan: &str, context: &Context) -> CommandResult {
     let plans = context.plans()?;
     let plan = plans.archived().resolve(plan)?;
     let folder = plans.restore(&plan, LOCK_PATIENCE)?;
-    let (id, shown) = (plan.id(), context.shown(&folder));
+    let (id, shown) = (plan.id(), context.display_path(&folder));
     let json = json!({ "planId": id, "archived": false, "folder": folder });
     context.report(&json, &format!("Restored {id} to {shown}\n"))
 }

@@ -88,7 +88,7 @@ fn with_run_page<T>(
     let interview = interview_of(plan);
     let decisions = interview.decisions.iter().map(ToString::to_string);
     let page = RunPage {
-        requirements: RequirementLine::all(&interview, &parsed, state),
+        requirements: RequirementLine::for_interview(&interview, &parsed, state),
         interview_decisions: decisions.collect(),
         ..RunPage::new(state, &past.entries, lead, plan.goal(), tree)
     };
@@ -109,9 +109,9 @@ fn write_page(context: &Context, path: &Path, page: &str, force: bool) -> Result
     if force || is_run_page(&file::beginning(path, FAR)?) {
         return Ok(file::atomic_write(path, page.as_bytes())?);
     }
-    let shown = context.shown(path);
+    let shown = context.display_path(path);
     let message = format!("{shown} is there already, and no page of fp report");
-    Err(CommandError::refused(message).hint("name another file, or add --force to replace it"))
+    Err(CommandError::refused(message).with_hint("name another file, or add --force to replace it"))
 }
 
 /// Files of a plan that are worth reading.

@@ -53,7 +53,7 @@ pub(crate) fn run(args: RetryArgs, context: &Context) -> CommandResult {
             let question = format!("Task {task} is done. Undo it by a commit of its own?");
             if !input::can_ask(context) || !input::agrees(&question, context) {
                 return Err(
-                    CommandError::refused(format!("task {task} is done, and stays so")).hint(
+                    CommandError::refused(format!("task {task} is done, and stays so")).with_hint(
                         format!("`fp retry {id} {task} --undo` undoes it by a commit of its own"),
                     ),
                 );

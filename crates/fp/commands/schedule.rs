@@ -40,18 +40,18 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     let source =
         PlanSource::open_to_read(context, args.plan.as_deref()).map_err(|error| match goal {
             Some(_) => {
-                error.hint("to plan a goal: `/fp:plan GOAL` in Claude Code, or `fp new GOAL`")
+                error.with_hint("to plan a goal: `/fp:plan GOAL` in Claude Code, or `fp new GOAL`")
             }
             None => error,
         })?;
     let plan = source.plan()?;
-    let tree_text = source.text()?;
+    let tree_text = source.read_text()?;
     let (tree, problems) = parse(&tree_text);
     let settings = &plan.settings;
     let order = args.order.unwrap_or(settings.execution_order);
     let composite = plan.composites()?;
     if composite.is_none() && order != ExecutionOrder::DocumentOrder {
-        context.printer.note(&format!(
+        context.printer.print_note(&format!(
             "note: the order goes by complexity alone, since nothing was measured: run `fp signals {}` first",
             plan.id()
         ));
@@ -70,7 +70,8 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     source.refuse_invalid(&tree, &problems)?;
     note_named(plan, &tree, context)?;
     let schedule = schedule(&tree, &options).map_err(|error| {
-        CommandError::refused(error).hint(format!("`fp validate {}` shows the cycle", plan.id()))
+        CommandError::refused(error)
+            .with_hint(format!("`fp validate {}` shows the cycle", plan.id()))
     })?;
     let critique = CritiqueLine::new(&state, &tree_text);
     let path = plan.folder.file("plan.md");
@@ -91,7 +92,7 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     } else {
         format!("\n{commands}")
     };
-    let text = text(&schedule, widest_wave(&tree, &options)) + &commands + &told;
+    let text = schedule_text(&schedule, widest_wave(&tree, &options)) + &commands + &told;
     context.report(
         &PrintedSchedule {
             schedule: &schedule,
@@ -101,7 +102,7 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     )?;
     context
         .printer
-        .note(&format!("note: written to {}", context.shown(&path)));
+        .print_note(&format!("note: written to {}", context.display_path(&path)));
     Ok(Exit::Done)
 }
 
@@ -126,7 +127,7 @@ fn widest_wave(tree: &Plan, options: &ScheduleOptions) -> usize {
 }
 
 /// The schedule on 80 columns.
-fn text(schedule: &Schedule<'_>, width: usize) -> String {
+fn schedule_text(schedule: &Schedule<'_>, width: usize) -> String {
     let mut text = format!(
         "{} in {}, at most {} at once; {width} could run at once\n",
         counted(schedule.order.len(), "task"),

@@ -4,7 +4,7 @@ use fp_plan::plan::id::TaskId;
 use fp_run::run::inquiry::Extension;
 use serde_json::json;
 
-use super::clarify::asked;
+use super::clarify::asked_reply;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 
@@ -36,10 +36,10 @@ pub(crate) fn run(args: ScopeArgs, context: &Context) -> CommandResult {
     let ScopeArgs::Extend(args) = args;
     if args.reason.trim().is_empty() {
         return Err(CommandError::failed("the reason is empty")
-            .hint("say why the task can't be done without the file: the report shows it"));
+            .with_hint("say why the task can't be done without the file: the report shows it"));
     }
     let plan = context.open_trusted(Some(&args.plan))?;
-    let mut ledger = context.told(plan.lock_in_order()?);
+    let mut ledger = context.with_notices(plan.lock_in_order()?);
     let policy = (plan.settings.guard.extend, plan.settings.plans_dir.as_str());
     let extension =
         ledger
@@ -61,7 +61,9 @@ pub(crate) fn run(args: ScopeArgs, context: &Context) -> CommandResult {
             ),
             events,
         ),
-        Extension::Asked(question, events) => ("asked", Some(question), asked(&args.task), events),
+        Extension::Asked(question, events) => {
+            ("asked", Some(question), asked_reply(&args.task), events)
+        }
     };
     ledger.append(events, context.now())?;
     context.report(

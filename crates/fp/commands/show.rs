@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use fp_host::file;
 use fp_plan::plan::{Lines, Plan, parse};
-use fp_plan::rules::{RuleFacts, check};
+use fp_plan::rules::{RuleFacts, check_plan};
 use fp_plan::schedule::{BUILDERS, ScheduleOptions};
 use fp_plan::settings::Settings;
 use fp_plan::text::fitted;
@@ -39,12 +39,12 @@ pub(crate) fn show_tree(args: ShowTreeArgs, context: &Context) -> CommandResult 
     let source = PlanSource::open_to_read(context, args.plan.as_deref())?;
     let plan = source.plan.as_ref();
     let settings = plan.map_or_else(|| context.settings(), |plan| Ok(&plan.settings))?;
-    let text = source.text()?;
+    let text = source.read_text()?;
     let (tree, problems) = parse(&text);
     let mut report = TreeReport::new(&tree, plan.and_then(|plan| plan.folder.goal()));
     let mut at_once = settings.max_parallel_tasks;
     if let Some(plan) = plan {
-        let (state, lead) = context.seen(plan)?;
+        let (state, lead) = context.state_and_lead(plan)?;
         report = report.with_run(&tree, &state, lead);
         report.critique = CritiqueLine::new(&state, &text);
         at_once = state.run.as_ref().map_or(at_once, |run| run.terms.builders);
@@ -57,7 +57,7 @@ pub(crate) fn show_tree(args: ShowTreeArgs, context: &Context) -> CommandResult 
         let builders = builders_shown(at_once, context.output);
         report = report
             .with_schedules(&tree, &schedule_options(settings), &builders)
-            .with_problems(&check(&tree, &problems, &facts), &Lines::new(&text));
+            .with_problems(&check_plan(&tree, &problems, &facts), &Lines::new(&text));
     }
     let shown = match context.output {
         Output::Html => plan::plan_page(&report, &source.name, at_once),
@@ -150,13 +150,14 @@ fn tree_line(task: &TaskRow, branch: &str) -> String {
         false => fitted(&format!("  after {}", after.join(", ")), WIDTH / 3),
     };
     let look = task.state.as_ref().map_or(Look::Plain, Look::of_task);
-    let head = StyledLine::new(Look::Plain, branch).and(Look::Strong, format!("{}  ", task.id));
+    let head =
+        StyledLine::new(Look::Plain, branch).with_text(Look::Strong, format!("{}  ", task.id));
     let used = head.width() + facts.width() + after.width();
     let title = fitted(&task.title, WIDTH.saturating_sub(used).max(12));
     let line = head
-        .and(Look::Plain, title)
-        .and(look, facts)
-        .and(Look::Faint, after);
+        .with_text(Look::Plain, title)
+        .with_text(look, facts)
+        .with_text(Look::Faint, after);
     line.painted(usize::MAX) + "\n"
 }
 

@@ -80,7 +80,8 @@ pub(crate) fn start_run(args: StartArgs, context: &Context) -> CommandResult {
         ..RunTerms::default()
     };
     let released = begin(&plan, &args.terms, lead, context)?;
-    let language = reading_language::of(plan.settings.language.as_deref(), &plan.goal());
+    let language =
+        reading_language::choose_language(plan.settings.language.as_deref(), &plan.goal());
     report_start(context, &plan.load()?.state, released, language.as_deref())
 }
 
@@ -111,7 +112,7 @@ pub(super) fn lead_lock(plan: &OpenPlan) -> Result<std::fs::File, CommandError> 
         HostErrorKind::Locked(holder) => {
             let by: String = holder.iter().map(|id| format!(", process {id}")).collect();
             CommandError::refused(format!("`fp run`{by} leads the run of {}", plan.id()))
-                .hint("end it first, with Ctrl-C in its terminal; nothing is lost")
+                .with_hint("end it first, with Ctrl-C in its terminal; nothing is lost")
         }
         _ => error.into(),
     })
@@ -128,7 +129,7 @@ fn refuse_files_among_plans(plan: &OpenPlan, git: &Git) -> Result<(), CommandErr
             return Err(CommandError::refused(format!(
                 "git tracks {path}, which is no file of a plan, in {folder}: what changes there is never seen"
             ))
-            .hint("move it elsewhere, or set `plansDir` to a folder of its own in your own settings: `fp config set plansDir FOLDER --user`"));
+            .with_hint("move it elsewhere, or set `plansDir` to a folder of its own in your own settings: `fp config set plansDir FOLDER --user`"));
         }
     }
     Ok(())
@@ -159,7 +160,7 @@ pub(super) fn begin(
         return Err(CommandError::refused(
             "a shared plan needs commits: they are how its machines meet",
         )
-        .hint("leave `--no-commit` away, or set `noCommit` to false"));
+        .with_hint("leave `--no-commit` away, or set `noCommit` to false"));
     }
     status.head()?;
     if !no_commit && !is_shared {
@@ -177,7 +178,7 @@ pub(super) fn begin(
     if is_first && !args.allow_dirty && !dirty.is_empty() {
         let files = dirty.join(", ");
         let message = format!("files that the plan changes have uncommitted changes: {files}");
-        return Err(CommandError::refused(message).hint(
+        return Err(CommandError::refused(message).with_hint(
             "commit or stash them, or add --allow-dirty to make them part of the tasks' commits",
         ));
     }
@@ -189,7 +190,7 @@ pub(super) fn begin(
         .values()
         .map(|process| process.mark.as_str());
     end_marked(&marks.filter(|mark| !mark.is_empty()).collect::<Vec<_>>());
-    let mut ledger = context.told(plan.lock_in_order()?);
+    let mut ledger = context.with_notices(plan.lock_in_order()?);
     if ledger.state().may_be_others() {
         plan.agreed_commands(ledger.state())?;
     }
@@ -203,12 +204,12 @@ pub(super) fn begin(
         ..lead
     };
     let events = ledger.state().start(start)?;
-    let released = ledger.state().count(Status::Implementing);
+    let released = ledger.state().count_in(Status::Implementing);
     ledger.append(events, context.now())?;
-    let released = released - ledger.state().count(Status::Implementing);
+    let released = released - ledger.state().count_in(Status::Implementing);
     drop(ledger);
     settle(plan, || context.now(), Duration::ZERO)?;
-    context.sweep(plan);
+    context.remove_unneeded_worktrees(plan);
     try_commands(plan, context);
     Ok(released)
 }
@@ -292,8 +293,9 @@ fn checkout_to_integrate(
         None => Ok(checkout.map(str::to_owned)),
         Some(obstacle) if insists => {
             let message = format!("builders can't have worktrees of their own: {obstacle}");
-            Err(CommandError::refused(message)
-                .hint("set `isolation` to `auto` or `shared` to have them work in the checkout"))
+            Err(CommandError::refused(message).with_hint(
+                "set `isolation` to `auto` or `shared` to have them work in the checkout",
+            ))
         }
         Some(obstacle) => {
             context.note(format_args!("builders share the checkout: {obstacle}"));
@@ -309,13 +311,16 @@ fn report_start(
     language: Option<&str>,
 ) -> CommandResult {
     let (id, terms) = (&state.plan_id, state.terms());
-    let (done, total) = (state.count(Status::Completed), state.tasks.len());
-    let (failed, skipped) = (state.count(Status::Failed), state.count(Status::Skipped));
+    let (done, total) = (state.count_in(Status::Completed), state.tasks.len());
+    let (failed, skipped) = (
+        state.count_in(Status::Failed),
+        state.count_in(Status::Skipped),
+    );
     let mut text = format!("Run of {id}: {done} of {total} tasks done");
     for (count, what) in [
         (failed, "failed"),
         (skipped, "skipped"),
-        (state.count(Status::AwaitingVerification), "verifying"),
+        (state.count_in(Status::AwaitingVerification), "verifying"),
         (released, "taken back, since the run was interrupted"),
     ] {
         if count > 0 {

@@ -67,7 +67,7 @@ pub(crate) fn show_status(args: StatusArgs, context: &Context) -> CommandResult 
         }
         context.note("--watch shows text on a terminal: this is the status at the moment");
     }
-    let (state, lead) = context.seen(&plan)?;
+    let (state, lead) = context.state_and_lead(&plan)?;
     if let Some(member) = plan.store.membership()?.filter(|_| state.is_shared()) {
         let ago = lasted(member.fetched_at, context.now());
         let remote = &member.place.remote;
@@ -79,7 +79,7 @@ pub(crate) fn show_status(args: StatusArgs, context: &Context) -> CommandResult 
     let view = StatusView::new(&state, &report, context.now(), cut_columns());
     let mut text = view.whole_text(args.all);
     let planned = (report.phase == Phase::Planning).then(|| PlanningStatus::of_plan(&plan, &state));
-    text.extend(planned.iter().map(PlanningStatus::text));
+    text.extend(planned.iter().map(PlanningStatus::to_text));
     let report = report.as_if_open(&state);
     context.styled_report(&Printed { report, planned }, &text)
 }
@@ -128,7 +128,7 @@ impl PlanningStatus {
         }
     }
 
-    fn text(&self) -> String {
+    fn to_text(&self) -> String {
         let written = match self.written.is_empty() {
             true => "nothing".to_owned(),
             false => self.written.join(", "),
@@ -265,12 +265,12 @@ impl<'s> StatusView<'s> {
         let facts: Vec<String> = took.into_iter().chain(left).chain(cost).collect();
         let facts = facts.join(", ");
         let head = StyledLine::new(Look::Plain, "Plan ")
-            .and(Look::Strong, report.plan_id.as_str())
-            .and(Look::Plain, format!(" ({})", report.standing.into_str()));
+            .with_text(Look::Strong, report.plan_id.as_str())
+            .with_text(Look::Plain, format!(" ({})", report.standing.into_str()));
         let mut lines = match facts.is_empty() {
             true => vec![head],
             false if head.width() + 2 + facts.width() <= self.columns => {
-                vec![head.and(Look::Faint, format!("  {facts}"))]
+                vec![head.with_text(Look::Faint, format!("  {facts}"))]
             }
             false => {
                 let below = self.wrapped_behind("  ", Look::Faint, &facts);
@@ -282,7 +282,7 @@ impl<'s> StatusView<'s> {
             let width = BAR.min(columns / 8);
             let bar = theme::progress_bar(counts.completed, counts.total, width);
             lines.extend(self.wrapped_after(
-                bar.and(Look::Plain, " "),
+                bar.with_text(Look::Plain, " "),
                 Look::Plain,
                 &counts.in_words(),
             ));
@@ -390,7 +390,11 @@ impl<'s> StatusView<'s> {
                 let mut of_task = self
                     .task_lines(task, Look::of_task(task).sign(), columns)
                     .into_iter();
-                lines.extend(of_task.next().map(|line| line.and(Look::Strong, more)));
+                lines.extend(
+                    of_task
+                        .next()
+                        .map(|line| line.with_text(Look::Strong, more)),
+                );
                 lines.extend(of_task.take(rows - 1));
             }
         }
@@ -406,11 +410,11 @@ impl<'s> StatusView<'s> {
         let look = Look::of_task(task);
         let blank = if sign.is_empty() { "" } else { " " };
         let head = StyledLine::new(look, format!("  {sign}{blank}"))
-            .and(
+            .with_text(
                 Look::Strong,
                 format!("{:1$}  ", task.id.as_str(), self.id_width),
             )
-            .and(look, format!("{:<9}  ", task.state_word()));
+            .with_text(look, format!("{:<9}  ", task.state_word()));
         let indent = " ".repeat(head.width());
         let room = columns.saturating_sub(indent.len()).max(20);
         let below = details_of(task).into_iter();
@@ -420,14 +424,14 @@ impl<'s> StatusView<'s> {
         let facts = facts_of(task);
         let title = columns.saturating_sub(head.width() + facts.width()).max(10);
         let head = head
-            .and(Look::Plain, fitted(&task.title, title))
-            .and(Look::Faint, facts);
+            .with_text(Look::Plain, fitted(&task.title, title))
+            .with_text(Look::Faint, facts);
         let beside = below
             .first()
             .map_or(0, |line| head.width() + 2 + line.width());
         // Room for more tasks, where a line has some.
         if below.len() == 1 && WIDE.contains(&columns) && beside <= columns {
-            return vec![head.and(Look::Faint, format!("  {}", below.remove(0)))];
+            return vec![head.with_text(Look::Faint, format!("  {}", below.remove(0)))];
         }
         let below = below
             .iter()
@@ -448,7 +452,7 @@ impl<'s> StatusView<'s> {
             .report
             .cost
             .iter()
-            .flat_map(CostReport::lines)
+            .flat_map(CostReport::summary_lines)
             .take(most);
         lines
             .map(|line| StyledLine::new(Look::Plain, line))

@@ -19,7 +19,7 @@ const CAP: u64 = 1024 * 1024;
 const BAR: usize = 8;
 
 pub(crate) fn show_statusline(context: &Context) -> CommandResult {
-    let context = context.at(sent_folder().unwrap_or_else(|| context.cwd.clone()));
+    let context = context.in_directory(sent_folder().unwrap_or_else(|| context.cwd.clone()));
     // A status line has no place for an error: `fp status` tells it.
     let Ok((known, _)) = context.own_plans(false) else {
         return Ok(Exit::Done);

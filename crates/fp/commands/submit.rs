@@ -58,7 +58,7 @@ pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
         files: changes,
         ..
     } = submission;
-    let mut ledger = context.told(plan.lock()?);
+    let mut ledger = context.with_notices(plan.lock()?);
     let mut events = ledger
         .state()
         .submit(&args.task, &args.claim, tree, changes.clone())?;
@@ -92,7 +92,7 @@ fn refused(submission: &Submission, reason: &str, args: &SubmitArgs, place: &str
         plan, task, claim, ..
     } = args;
     let mut error = CommandError::refused(format!("task {task} can't be handed in: {reason}"))
-        .hint(
+        .with_hint(
             "nothing was handed in, and no attempt is used: correct this and run `fp submit` again",
         );
     let base = &submission.base;
@@ -108,13 +108,13 @@ fn refused(submission: &Submission, reason: &str, args: &SubmitArgs, place: &str
             true => format!("git restore --source={base} --worktree -- {path}"),
             false => format!("rm -- {path}"),
         };
-        error = error.hint(format!(
+        error = error.with_hint(format!(
             "if you changed {path}, undo it: `{undo}`; if the task can't be done without it: \
              `fp scope extend {plan} {task} {path} --claim {claim} --reason '…'`"
         ));
     }
     if submission.files.is_empty() {
-        error = error.hint(format!(
+        error = error.with_hint(format!(
             "change its files in {place}; if nothing is left to change, end your turn and say so"
         ));
     }

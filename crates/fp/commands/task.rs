@@ -8,7 +8,7 @@ use fp_plan::diagnostic::Severity;
 use fp_plan::edit::{EditedTree, LeafPlace, NotPlaced, with_leaf, without_leaf};
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::parse;
-use fp_plan::rules::check;
+use fp_plan::rules::check_plan;
 use fp_run::run::approval;
 use fp_run::run::event::{Approve, Decider, Event, Note};
 use fp_run::run::notepad::NoteKind;
@@ -72,16 +72,16 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
     let plan = source.plan()?;
     // The lock keeps others from approving a tree that is being edited, or claiming from it.
     let mut ledger = plan.lock()?;
-    let text = source.text()?;
+    let text = source.read_text()?;
     let edited = match &args {
         TaskArgs::Add { under, .. } => with_leaf(&text, LeafPlace::Below(under), leaf),
         TaskArgs::Revise { task, .. } => with_leaf(&text, LeafPlace::Instead(task.as_str()), leaf),
         TaskArgs::Remove { task, .. } => without_leaf(&text, task.as_str()),
     };
-    let edited = edited.map_err(|error| refused(&error, &source))?;
+    let edited = edited.map_err(|error| not_placed_error(&error, &source))?;
     refuse_needed(&edited, ledger.state())?;
     let (tree, problems) = parse(&edited.text);
-    let found = check(&tree, &problems, &source.facts(&tree)?);
+    let found = check_plan(&tree, &problems, &source.facts(&tree)?);
     let errors: Vec<_> = found
         .iter()
         .filter(|finding| finding.severity == Severity::Error)
@@ -93,11 +93,12 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
         };
         let error = CommandError::refused(format!("{edit}, the tree is not valid"));
         let line = |error, finding: &&fp_plan::diagnostic::Diagnostic| {
-            CommandError::hint(error, format!("{}: {}", finding.task_id, finding.detail))
+            CommandError::with_hint(error, format!("{}: {}", finding.task_id, finding.detail))
         };
         return Err(errors.iter().take(SHOWN).fold(error, line));
     }
-    let leaves = approval::leaves(&tree, &plan.settings.exclusive).map_err(CommandError::failed)?;
+    let leaves =
+        approval::leaves_to_run(&tree, &plan.settings.exclusive).map_err(CommandError::failed)?;
     if ledger.state().approval.is_some() {
         // Refuses an edit that the approval would refuse, before writing it.
         let tree_hash = approval::hash(edited.text.as_bytes());
@@ -157,7 +158,7 @@ fn refuse_needed(edited: &EditedTree, state: &State) -> Result<(), CommandError>
     Err(CommandError::refused(format!(
         "task {id} stays: task {other}, which is {word}, waits for it"
     ))
-    .hint("`fp task revise` changes a task that nobody has begun"))
+    .with_hint("`fp task revise` changes a task that nobody has begun"))
 }
 
 /// Tells builders which tasks no longer wait for a removed one.
@@ -176,19 +177,19 @@ fn removal_note(edited: &EditedTree) -> Option<Event> {
     })
 }
 
-fn refused(error: &NotPlaced, source: &PlanSource) -> CommandError {
+fn not_placed_error(error: &NotPlaced, source: &PlanSource) -> CommandError {
     let refused = CommandError::refused(error);
     match error {
         NotPlaced::UnknownTask(_) | NotPlaced::HasSubtasks(_) => {
-            refused.hint(format!("`fp show {}` shows the tree", source.argument()))
+            refused.with_hint(format!("`fp show {}` shows the tree", source.argument()))
         }
-        NotPlaced::NotInAList(_) => refused.hint(format!(
+        NotPlaced::NotInAList(_) => refused.with_hint(format!(
             "`fp validate {} --fmt` writes the tree as a list",
             source.argument()
         )),
         NotPlaced::NotALeaf | NotPlaced::OtherId { .. } => {
-            refused.hint("give one leaf with all its fields, as the tree has them")
+            refused.with_hint("give one leaf with all its fields, as the tree has them")
         }
-        NotPlaced::ChangesAnother(_) => refused.hint("choose another task to put it under"),
+        NotPlaced::ChangesAnother(_) => refused.with_hint("choose another task to put it under"),
     }
 }

@@ -7,7 +7,7 @@ use fp_host::error::HostResult;
 use fp_host::plan::OpenPlan;
 use fp_plan::diagnostic::{Diagnostic, Severity};
 use fp_plan::plan::{FormatError, Lines, Plan, format, parse};
-use fp_plan::rules::{RULES, Rule, RuleFacts, check, fix, rule};
+use fp_plan::rules::{RULES, Rule, RuleFacts, check_plan, find_rule, fix};
 use fp_plan::settings::closest_name;
 use fp_plan::text::{counted, fitted, visible, visible_line, wrapped};
 use fp_run::report::validation::{Gate, GateVerdict, ValidationReport};
@@ -78,8 +78,8 @@ pub(crate) fn validate_tree(args: ValidateArgs, context: &Context) -> CommandRes
         return format_tree(&args, context);
     }
     let source = PlanSource::open_to_read(context, args.plan.as_deref())?;
-    let text = source.text()?;
-    let checked = Checked::read(&source, &text, args.max_complexity)?;
+    let text = source.read_text()?;
+    let checked = Checked::check_source(&source, &text, args.max_complexity)?;
     if let Some(plan) = &source.plan {
         note_named(plan, &checked.plan, context)?;
     }
@@ -90,7 +90,7 @@ pub(crate) fn validate_tree(args: ValidateArgs, context: &Context) -> CommandRes
 }
 
 impl<'t> Checked<'t> {
-    fn read(
+    fn check_source(
         source: &PlanSource,
         text: &'t str,
         max_complexity: Option<u32>,
@@ -98,7 +98,7 @@ impl<'t> Checked<'t> {
         let (plan, parsed) = parse(text);
         let mut facts = source.facts(&plan)?;
         facts.max_complexity = max_complexity.unwrap_or(facts.max_complexity);
-        let found = check(&plan, &parsed, &facts);
+        let found = check_plan(&plan, &parsed, &facts);
         Ok(Self {
             text,
             plan,
@@ -108,7 +108,7 @@ impl<'t> Checked<'t> {
     }
 
     /// Its counts, as a pass of validation records them.
-    fn seen(&self, strict: bool) -> Seen {
+    fn pass_counts(&self, strict: bool) -> Seen {
         let failing = self.found.iter().filter(|found| found.fails(strict));
         let errors = failing.clone().count();
         Seen {
@@ -133,8 +133,8 @@ fn fix_and_report(
 ) -> CommandResult {
     let fixed = fix::fix_all(checked.text, &checked.facts);
     let changes = &fixed.changes;
-    let after = Checked::read(source, &fixed.text, args.max_complexity)?;
-    let seen = after.seen(args.strict);
+    let after = Checked::check_source(source, &fixed.text, args.max_complexity)?;
+    let seen = after.pass_counts(args.strict);
     let plan = source.plan.as_ref();
     if let Some(over) = plan.and_then(|plan| pass_over_limit(plan, &seen, context)) {
         report_findings(args, context, source, checked, Some(over))?;
@@ -145,7 +145,7 @@ fn fix_and_report(
         if checked.plan.tasks.is_empty() && plan.is_none() {
             return Err(
                 CommandError::refused(format!("{name} is unchanged: it has no task"))
-                    .hint("name a task tree: `fp plans` lists the plans"),
+                    .with_hint("name a task tree: `fp plans` lists the plans"),
             );
         }
         source.write(&fixed.text)?;
@@ -154,10 +154,10 @@ fn fix_and_report(
             counted(changes.len(), "finding")
         ));
         for change in changes.iter().take(SHOWN_CHANGES) {
-            context.printer.note(&format!("  {change}"));
+            context.printer.print_note(&format!("  {change}"));
         }
         if let Some(more @ 1..) = changes.len().checked_sub(SHOWN_CHANGES) {
-            context.printer.note(&format!("  and {more} more"));
+            context.printer.print_note(&format!("  and {more} more"));
         }
     }
     let pass = plan.and_then(|plan| count_pass(plan, seen, context));
@@ -340,11 +340,11 @@ fn passes_with_this(plan: &OpenPlan, seen: Seen, context: &Context) -> HostResul
     if state.is_running() {
         return Ok(None);
     }
-    if state.planning.count(&seen).is_none() {
+    if state.planning.count_pass(&seen).is_none() {
         return Ok(Some(state.planning.passes));
     }
-    let mut ledger = context.told(plan.lock()?);
-    let event = ledger.state().planning.count(&seen);
+    let mut ledger = context.with_notices(plan.lock()?);
+    let event = ledger.state().planning.count_pass(&seen);
     let event = event.filter(|_| !ledger.state().is_running());
     ledger.append(event.into_iter().collect(), context.now())?;
     Ok(Some(ledger.state().planning.passes))
@@ -366,9 +366,9 @@ pub(crate) fn finding_text(name: &str, lines: &Lines<'_>, found: &Diagnostic) ->
         "{name}:{}:{}: {severity} {detail}\n",
         place.line, place.column
     );
-    let line = lines.line(place.line);
+    let line = lines.line_text(place.line);
     if !line.trim().is_empty() {
-        let start = lines.start(place.line);
+        let start = lines.line_start(place.line);
         let gutter = place.line.to_string();
         let blank = " ".repeat(gutter.len());
         let span = found.span.start.saturating_sub(start)..found.span.end.saturating_sub(start);
@@ -430,7 +430,7 @@ fn explain_rule(id: Option<&str>, context: &Context) -> CommandResult {
             .collect();
         return context.report(&json!({ "rules": RULES }), &list);
     };
-    match rule(id) {
+    match find_rule(id) {
         Some(rule) => context.report(&json!(rule), &rule_page(rule)),
         None => Err(unknown_rule(id)),
     }
@@ -440,8 +440,8 @@ fn unknown_rule(id: &str) -> CommandError {
     let error = CommandError::failed(format!("there is no rule {id:?}"));
     let wanted = id.trim().to_lowercase().replace(['_', ' '], "-");
     match closest_name(&wanted, RULES.iter().map(|rule| rule.id.to_owned())) {
-        Some(meant) => error.hint(format!("did you mean `{meant}`?")),
-        None => error.hint("`fp validate --explain` lists them all"),
+        Some(meant) => error.with_hint(format!("did you mean `{meant}`?")),
+        None => error.with_hint("`fp validate --explain` lists them all"),
     }
 }
 
@@ -481,7 +481,7 @@ fn paragraph(text: &str, indent: &str) -> String {
 /// Writes the tree in its canonical form.
 fn format_tree(args: &ValidateArgs, context: &Context) -> CommandResult {
     let source = PlanSource::open(context, args.plan.as_deref())?;
-    let text = source.text()?;
+    let text = source.read_text()?;
     let formatted = format(&text).map_err(|error| not_formatted(&source, &error))?;
     let changed = formatted != text;
     let written = changed && !args.check;
@@ -510,7 +510,7 @@ fn not_formatted(source: &PlanSource, error: &FormatError) -> CommandError {
             "rewrite that part: the canonical form can't express it".to_owned()
         }
     };
-    CommandError::refused(format!("{} is unchanged: {error}", source.name)).hint(hint)
+    CommandError::refused(format!("{} is unchanged: {error}", source.name)).with_hint(hint)
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
     };
     let recorded = judge(&plan, &verdict, || context.now())?;
     if let Some(error) = &recorded.delayed {
-        context.printer.note(&format!(
+        context.printer.print_note(&format!(
             "note: {error}: the verdict is recorded, and its commit follows"
         ));
     }
@@ -66,7 +66,7 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
 
 fn judgement(text: &str, pass: bool) -> Result<Judgement, CommandError> {
     let wrong = || {
-        CommandError::failed(format!("{text:?} is no judgement")).hint(
+        CommandError::failed(format!("{text:?} is no judgement")).with_hint(
             "write the number of the criterion, a colon and the evidence: '1: tests/a.sh shows it'",
         )
     };
@@ -80,7 +80,9 @@ fn judgement(text: &str, pass: bool) -> Result<Judgement, CommandError> {
         return Err(CommandError::failed(format!(
             "{evidence:?} is no evidence for criterion {criterion}"
         ))
-        .hint("say what shows it: FILE:LINE and what is there, or a command and what it printed"));
+        .with_hint(
+            "say what shows it: FILE:LINE and what is there, or a command and what it printed",
+        ));
     }
     Ok(Judgement {
         criterion,

@@ -50,8 +50,9 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     let covered: Vec<String> = covered
         .map(|requirement| format!("{}: {}", requirement.id, requirement.text))
         .collect();
-    let language = reading_language::of(plan.settings.language.as_deref(), &plan.goal());
-    let text = text(
+    let language =
+        reading_language::choose_language(plan.settings.language.as_deref(), &plan.goal());
+    let text = verified_text(
         plan.id().as_str(),
         &args.task,
         &verified,
@@ -107,7 +108,7 @@ fn said_before(state: &State, task: &TaskState) -> Vec<String> {
     said
 }
 
-fn text(
+fn verified_text(
     plan: &str,
     task: &TaskId,
     verified: &Verified,

@@ -56,8 +56,8 @@ pub(crate) fn explain_task(args: WhyArgs, context: &Context) -> CommandResult {
 fn why_text(report: &WhyReport) -> String {
     let (plan, task) = (&report.plan_id, &report.task);
     let head = StyledLine::new(Look::Plain, "Task ")
-        .and(Look::Strong, format!("{task}: "))
-        .and(Look::Plain, &report.title);
+        .with_text(Look::Strong, format!("{task}: "))
+        .with_text(Look::Plain, &report.title);
     let mut text = head.painted(columns()) + "\n\nState:\n";
     text.extend(report.chain.iter().map(link_text));
     if report.more > 0 {
@@ -74,7 +74,7 @@ fn why_text(report: &WhyReport) -> String {
     }
     let mut log = LogText::default();
     for event in &report.events {
-        text += &log.lines(event.at, event.seq, std::slice::from_ref(&event.told));
+        text += &log.entry_lines(event.at, event.seq, std::slice::from_ref(&event.told));
     }
     text += "\nWhat unblocks it:\n";
     for step in &report.next {
@@ -89,10 +89,10 @@ fn why_text(report: &WhyReport) -> String {
 
 fn link_text(link: &WhyLink) -> String {
     let indent = "  ".repeat(link.depth.min(DEEPEST) + 1);
-    let look = Look::of(link.status, link.ready, link.halt);
+    let look = Look::for_task(link.status, link.ready, link.halt);
     let state = state_word(link.status, link.ready, link.halt);
     let head = StyledLine::new(Look::Strong, format!("{indent}{}  ", link.id))
-        .and(look, format!("{state}  "));
+        .with_text(look, format!("{state}  "));
     let room = columns().saturating_sub(head.width()).max(20);
     let why = wrapped_within(&format!("{}: {}", link.title, link.reason), room, REASON);
     let lines = head.hanging(Look::Plain, why).into_iter();
@@ -125,7 +125,7 @@ fn show_evidence(plan: &OpenPlan, id: &TaskId, context: &Context) -> CommandResu
             format!("`fp status {plan}` shows where each task is"),
         ),
     };
-    Err(CommandError::refused(format!("task {id} has no evidence: {why}")).hint(hint))
+    Err(CommandError::refused(format!("task {id} has no evidence: {why}")).with_hint(hint))
 }
 
 /// The contradiction between the file and the log, if any; only the log counts.

@@ -25,13 +25,13 @@ pub(crate) fn play(stage: &DemoStage) -> Result<PathBuf, CommandError> {
     let (plan, folder) = plan(stage)?;
     stage.fp(&["start", &plan, "--builders", "2", "--max-iterations", "2"])?;
     lead(stage, &plan)?;
-    stage.say("");
-    stage.show(&stage.fp(&["status", &plan])?);
-    stage.say("Commits, oldest first, each with its own task's files:");
+    stage.print_line("");
+    stage.print_indented(&stage.fp(&["status", &plan])?);
+    stage.print_line("Commits, oldest first, each with its own task's files:");
     let log = ["log", "--reverse", "--name-only", "--format=@%h  %s"];
-    let told = stage.git(&log)?;
+    let told = stage.run_git(&log)?;
     let line = |commit: &str| commit.trim().replace("\n\n", "  (").replace('\n', ", ") + ")\n";
-    stage.show(&told.split('@').skip(1).map(line).collect::<String>());
+    stage.print_indented(&told.split('@').skip(1).map(line).collect::<String>());
     // The plan's folder is one that git ignores.
     let page = folder.join("report.html");
     stage.fp(&["report", &plan, "--out", &page.to_string_lossy()])?;
@@ -42,7 +42,9 @@ pub(crate) fn play(stage: &DemoStage) -> Result<PathBuf, CommandError> {
 fn plan(stage: &DemoStage) -> Result<(String, PathBuf), CommandError> {
     let made = stage.json(&["new", GOAL, "--auto"])?;
     let (Some(plan), Some(folder)) = (made["planId"].as_str(), made["path"].as_str()) else {
-        return Err(CommandError::failed("`fp new` did not say where the plan is").hint(DOCTOR));
+        return Err(
+            CommandError::failed("`fp new` did not say where the plan is").with_hint(DOCTOR),
+        );
     };
     stage.step("planner", &format!("plans {GOAL:?} as {plan}"));
     let answers = [
@@ -67,7 +69,7 @@ fn plan(stage: &DemoStage) -> Result<(String, PathBuf), CommandError> {
         ),
     );
     stage.fp(&["plan", plan])?;
-    stage.show(&stage.fp(&["show", plan])?);
+    stage.print_indented(&stage.fp(&["show", plan])?);
     stage.fp(&["approve", plan, "--yes"])?;
     stage.step("user", "approves the plan");
     Ok((plan.to_owned(), folder.into()))
@@ -109,7 +111,7 @@ fn lead(stage: &DemoStage, plan: &str) -> Result<(), CommandError> {
     Err(CommandError::failed(format!(
         "the run did not end within {MAX_TURNS} answers of `fp next`"
     ))
-    .hint("`fp demo --keep` keeps the repository, and `fp log` in it says what happened"))
+    .with_hint("`fp demo --keep` keeps the repository, and `fp log` in it says what happened"))
 }
 
 fn answer_question(stage: &DemoStage, plan: &str, action: &Value) -> Result<(), CommandError> {

@@ -33,18 +33,18 @@ impl DemoStage {
             binary,
             printer: Printer::default(),
         };
-        stage.git(&["init", "--quiet", "--initial-branch=main"])?;
+        stage.run_git(&["init", "--quiet", "--initial-branch=main"])?;
         for (key, value) in [
             ("user.name", "Fractal Planner demo"),
             ("user.email", "demo@localhost"),
             ("commit.gpgSign", "false"),
             ("core.autocrlf", "false"),
         ] {
-            stage.git(&["config", key, value])?;
+            stage.run_git(&["config", key, value])?;
         }
         write(&folder.join("README.md"), "# A sample project\n")?;
-        stage.git(&["add", "README.md"])?;
-        stage.git(&[
+        stage.run_git(&["add", "README.md"])?;
+        stage.run_git(&[
             "commit",
             "--quiet",
             "--no-verify",
@@ -57,7 +57,7 @@ impl DemoStage {
     /// A stage in `folder` as it is, with another program in place of this one.
     #[cfg(test)]
     #[allow(dead_code, reason = "its tests need Unix")]
-    pub(super) fn with(folder: &Path, binary: &Path) -> Self {
+    pub(super) fn in_folder(folder: &Path, binary: &Path) -> Self {
         let (folder, binary) = (folder.to_owned(), binary.to_owned());
         Self {
             folder,
@@ -67,13 +67,13 @@ impl DemoStage {
     }
 
     /// Prints a line about the progress.
-    pub(crate) fn say(&self, line: &str) {
+    pub(crate) fn print_line(&self, line: &str) {
         self.printer.styled(&format!("{line}\n"));
     }
 
     /// Prints a step of `who`.
     pub(crate) fn step(&self, who: &str, what: &str) {
-        self.say(&format!(
+        self.print_line(&format!(
             "{} {}",
             Look::Strong.paint(&format!("{who:<16}")),
             visible_line(what)
@@ -81,13 +81,13 @@ impl DemoStage {
     }
 
     /// Prints the output of a command.
-    pub(crate) fn show(&self, text: &str) {
+    pub(crate) fn print_indented(&self, text: &str) {
         text.lines()
-            .for_each(|line| self.say(format!("  {line}").trim_end()));
-        self.say("");
+            .for_each(|line| self.print_line(format!("  {line}").trim_end()));
+        self.print_line("");
     }
 
-    pub(crate) fn git(&self, args: &[&str]) -> Result<String, CommandError> {
+    pub(crate) fn run_git(&self, args: &[&str]) -> Result<String, CommandError> {
         self.output(Path::new("git"), args, &[0])
             .map(|(text, _)| text)
     }
@@ -111,7 +111,7 @@ impl DemoStage {
         let (text, _) = self.fp_allowing(&args, &[0, 1])?;
         serde_json::from_str(&text).map_err(|e| {
             CommandError::failed(format!("`fp {}` printed no JSON: {e}", args.join(" ")))
-                .hint(DOCTOR)
+                .with_hint(DOCTOR)
         })
     }
 
@@ -148,9 +148,9 @@ impl DemoStage {
             head: 8 * 1024 * 1024,
             ..Limits::default()
         };
-        let answer = process::ask(command, b"", limits).map_err(|error| {
+        let answer = process::run_to_end(command, b"", limits).map_err(|error| {
             CommandError::failed(format!("{shown} can't be run: {}", reason_of(&error)))
-                .hint(DOCTOR)
+                .with_hint(DOCTOR)
         })?;
         match answer.end {
             CommandEnd::Exited(status) if allowed.contains(&status) => {
@@ -161,12 +161,13 @@ impl DemoStage {
                 let said = said.trim_end();
                 Err(
                     CommandError::failed(format!("{shown} ended with status {status}: {said}"))
-                        .hint(DOCTOR),
+                        .with_hint(DOCTOR),
                 )
             }
-            CommandEnd::Signalled(_) | CommandEnd::TimedOut(_) => {
-                Err(CommandError::failed(format!("{shown} did not end by itself")).hint(DOCTOR))
-            }
+            CommandEnd::Signalled(_) | CommandEnd::TimedOut(_) => Err(CommandError::failed(
+                format!("{shown} did not end by itself"),
+            )
+            .with_hint(DOCTOR)),
         }
     }
 }
@@ -176,7 +177,7 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), CommandError> {
     let folder = path.parent().unwrap_or(path);
     std::fs::create_dir_all(folder).map_err(|e| {
         CommandError::failed(format!("{} can't be made: {e}", folder.display()))
-            .hint("set TMPDIR (TMP on Windows) to a writable folder")
+            .with_hint("set TMPDIR (TMP on Windows) to a writable folder")
     })?;
     Ok(fp_host::file::atomic_write(path, text.as_bytes())?)
 }

@@ -19,7 +19,7 @@ fn said<T>(
     if let Some(script) = script {
         write_program(&binary, format!("#!/bin/sh\n{script}\n"));
     }
-    let Err(error) = act(&DemoStage::with(folder.path(), &binary)) else {
+    let Err(error) = act(&DemoStage::in_folder(folder.path(), &binary)) else {
         panic!("nothing is wrong with it")
     };
     let hints = error.hints.iter().map(|hint| format!("\nhint: {hint}"));

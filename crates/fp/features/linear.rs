@@ -66,7 +66,7 @@ fn record_issue(
     if context.tree(plan)?.parse().find(task.as_str()).is_none() {
         return Err(
             CommandError::refused(format!("the plan has no task {task}"))
-                .hint(format!("`fp show {}` shows its tasks", plan.id())),
+                .with_hint(format!("`fp show {}` shows its tasks", plan.id())),
         );
     }
     let _lock = plan.lock()?;
@@ -92,7 +92,7 @@ fn mapping_of(plan: &OpenPlan) -> Result<Value, CommandError> {
     };
     mapping.filter(fits).ok_or_else(|| {
         CommandError::failed(format!("{} is no mapping of tasks to issues", path.display()))
-            .hint("update fp if a newer one wrote it; otherwise move it away: each issue names its task in its description")
+            .with_hint("update fp if a newer one wrote it; otherwise move it away: each issue names its task in its description")
     })
 }
 

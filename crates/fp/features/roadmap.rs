@@ -136,7 +136,7 @@ pub(crate) fn run(args: RoadmapArgs, context: &Context) -> CommandResult {
 fn begin_page(goal: &str, context: &Context) -> CommandResult {
     if goal.is_empty() {
         return Err(CommandError::failed("the roadmap has no goal")
-            .hint("say what you want in the end: `fp roadmap new 'Accounts for everybody'`"));
+            .with_hint("say what you want in the end: `fp roadmap new 'Accounts for everybody'`"));
     }
     context.repo().make_folder(ROADMAPS)?;
     let page = format!("# Roadmap\n\n> {}\n", goal.replace('\n', "\n> "));
@@ -154,20 +154,24 @@ fn begin_page(goal: &str, context: &Context) -> CommandResult {
     let text = format!(
         "Roadmap {id}\n  {}\n\nWrite its layers there; each becomes a plan:\n\n{FORM}\nA layer without \
          `Depends on` waits for the one before it.\n\nNext: fp roadmap show {id}\n",
-        context.shown(&path),
+        context.display_path(&path),
     );
     context.report(&json!({ "roadmap": id, "path": path, "form": FORM }), &text)
 }
 
 fn show_page(selector: Option<&str>, context: &Context) -> CommandResult {
-    let page = RoadmapPage::open(selector, context)?;
-    let mut text = format!("Roadmap {}\n  {}\n", page.id, context.shown(&page.path));
+    let page = RoadmapPage::open_page(selector, context)?;
+    let mut text = format!(
+        "Roadmap {}\n  {}\n",
+        page.id,
+        context.display_path(&page.path)
+    );
     for line in wrapped_within(&page.goal, WIDTH - 2, 4) {
         text += &format!("  {line}\n");
     }
     text += "\n";
     for layer in &page.layers {
-        text += &layer.lines();
+        text += &layer.to_lines();
     }
     text += &format!("\n{} of {} done\n", page.done, counted(page.total, "layer"));
     for fault in &page.faults {
@@ -187,7 +191,7 @@ pub(crate) fn layer_to_plan(
     words: String,
     context: &Context,
 ) -> Result<PlanGoal, CommandError> {
-    let page = RoadmapPage::open(Some(selector), context)?;
+    let page = RoadmapPage::open_page(Some(selector), context)?;
     let is_named = |layer: &RoadmapLayer| id.is_none_or(|id| layer.id == id.as_str());
     let is_meant = |layer: &&RoadmapLayer| layer.command.is_some() && is_named(layer);
     let meant: Vec<&RoadmapLayer> = page.layers.iter().filter(is_meant).collect();
@@ -197,7 +201,7 @@ pub(crate) fn layer_to_plan(
             None => format!("{} due, and one is needed", counted(meant.len(), "layer")),
         };
         let hint = format!("`fp roadmap show {}` has those that are due", page.id);
-        return Err(CommandError::refused(why).hint(hint));
+        return Err(CommandError::refused(why).with_hint(hint));
     };
     let words = match words.trim() {
         "" => &layer.goal,
@@ -286,7 +290,7 @@ impl RoadmapLayer {
         }
     }
 
-    fn lines(&self) -> String {
+    fn to_lines(&self) -> String {
         let title = fitted(&format!("[{}] {}", self.id, self.title), WIDTH - 2);
         let mut lines = match &self.plan {
             None => format!("  {title}\n      no plan\n"),
@@ -304,7 +308,7 @@ impl RoadmapLayer {
 
     /// Counts `plan`, one of its plans.
     fn add_plan(&mut self, plan: &State, is_archived: bool) {
-        let (done, total) = (plan.count(Status::Completed), plan.tasks.len());
+        let (done, total) = (plan.count_in(Status::Completed), plan.tasks.len());
         let state = match Phase::of(plan) {
             Phase::Finished | Phase::Cancelled if done == total => LayerState::Done,
             Phase::Finished | Phase::Cancelled => LayerState::Stopped,
@@ -326,7 +330,7 @@ impl RoadmapLayer {
 impl RoadmapPage {
     /// The page that `selector` means, an id or a part of exactly one, with the plans for its layers. Without it, the only
     /// page there is. A plan that can't be read is named and left out.
-    fn open(selector: Option<&str>, context: &Context) -> Result<Self, CommandError> {
+    fn open_page(selector: Option<&str>, context: &Context) -> Result<Self, CommandError> {
         let id = choose_id(context.repo(), selector.unwrap_or_default())?;
         let path = page_path(context.repo(), &id);
         // A page behind a link may be a file of anybody.
@@ -339,7 +343,7 @@ impl RoadmapPage {
         for plan in &known {
             let of = plan.folder.layer().unwrap_or_else(|error| {
                 let note = format!("warning: plan {} is left out: {error}", plan.folder.id());
-                context.printer.note(&note);
+                context.printer.print_note(&note);
                 None
             });
             let (Some(of), Ok(state)) = (of.filter(|of| of.id == id), &plan.state) else {
@@ -392,14 +396,13 @@ fn choose_id(repo: &Repo, part: &str) -> Result<RoadmapId, CommandError> {
         return Ok((*id).clone());
     }
     if ids.is_empty() {
-        return Err(
-            CommandError::failed("there is no roadmap").hint("`fp roadmap new GOAL` begins one")
-        );
+        return Err(CommandError::failed("there is no roadmap")
+            .with_hint("`fp roadmap new GOAL` begins one"));
     }
     let listed: String = ids.iter().map(|id| format!("\n  {id}")).collect();
     let count = counted(matching.len(), "roadmap");
     Err(
         CommandError::failed(format!("{count} match; there are:{listed}"))
-            .hint("name a roadmap by its id or a part of it"),
+            .with_hint("name a roadmap by its id or a part of it"),
     )
 }

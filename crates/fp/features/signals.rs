@@ -68,19 +68,19 @@ struct FileHistory {
 
 pub(crate) fn run(args: SignalsArgs, context: &Context) -> CommandResult {
     let source = PlanSource::open(context, args.plan.as_deref())?;
-    let text = source.text()?;
+    let text = source.read_text()?;
     let (tree, _) = parse(&text);
     if tree.leaves().all(|task| task.broken) {
         return Err(
             CommandError::refused(format!("{} has no task", source.name))
-                .hint("`fp validate` says what is wrong with it"),
+                .with_hint("`fp validate` says what is wrong with it"),
         );
     }
     let root = &context.repo().worktree;
     let history = recent_history(root, context);
     let leaves = tree.leaves().filter(|task| !task.broken);
     let tasks: Vec<TaskSignals> = leaves
-        .map(|leaf| TaskSignals::of(leaf, root, &history))
+        .map(|leaf| TaskSignals::for_leaf(leaf, root, &history))
         .collect();
     let record = json!({ "schemaVersion": SIGNALS_VERSION, "tasks": tasks });
     if let Some(plan) = &source.plan {
@@ -97,7 +97,7 @@ fn recent_history(root: &Path, context: &Context) -> BTreeMap<String, FileHistor
         Ok(log) => counted_log(&log),
         Err(why) => {
             let note = format!("note: gitRisk is 1 everywhere, since there is no history: {why}");
-            context.printer.note(&note);
+            context.printer.print_note(&note);
             BTreeMap::new()
         }
     }
@@ -137,7 +137,7 @@ fn counted_log(log: &[u8]) -> BTreeMap<String, FileHistory> {
 }
 
 impl TaskSignals {
-    fn of(leaf: &Task, root: &Path, history: &BTreeMap<String, FileHistory>) -> Self {
+    fn for_leaf(leaf: &Task, root: &Path, history: &BTreeMap<String, FileHistory>) -> Self {
         let mut signals = Self {
             id: leaf.id.to_string(),
             title: leaf.description.to_string(),

@@ -69,7 +69,7 @@ pub(crate) fn specs_for_planning(
     }
     warnings.extend(found.faults.iter().cloned());
     for spec in applicable {
-        let (mode, path) = (word_of(spec.read_mode), context.shown(&spec.path));
+        let (mode, path) = (word_of(spec.read_mode), context.display_path(&spec.path));
         planning.text += &format!("  {mode:<8}  {path}: {}\n", spec.title);
         planning.json.push(json!({
             "title": spec.title, "path": spec.path, "readMode": spec.read_mode, "category": spec.category,
@@ -106,7 +106,7 @@ pub(crate) fn promote_note(
     let note = number.checked_sub(1).and_then(|at| state.notes.get(at));
     let note = note.ok_or_else(|| {
         CommandError::failed(format!("{} has no note {number}", plan.id()))
-            .hint(format!("`fp note {} list` numbers them", plan.id()))
+            .with_hint(format!("`fp note {} list` numbers them", plan.id()))
     })?;
     if agreed {
         refuse_during_work(context)?;
@@ -121,7 +121,7 @@ pub(crate) fn promote_note(
         }
         Err(_) => LEARNT_HEAD.to_owned(),
     };
-    let place = context.shown(&path);
+    let place = context.display_path(&path);
     let is_new = !page.contains(&line);
     let said = match (is_new, agreed) {
         (false, _) => format!("{place} already has it"),
@@ -152,7 +152,7 @@ fn refuse_during_work(context: &Context) -> Result<(), CommandError> {
         return Ok(());
     }
     let why = "a task is being built in this checkout, and this would count as its change";
-    Err(CommandError::refused(why).hint("promote the note when the run is over"))
+    Err(CommandError::refused(why).with_hint("promote the note when the run is over"))
 }
 
 /// Show the project's rules for every task, from `.fractal-planner/specs`
@@ -208,7 +208,7 @@ fn list_specs(context: &Context) -> CommandResult {
     context.report(&json!({ "specs": specs, "faults": faults }), &text)?;
     if specs.is_empty() && faults.is_empty() {
         let note = "note: there are no specs; a spec is a Markdown file in .fractal-planner/specs";
-        context.printer.note(note);
+        context.printer.print_note(note);
     }
     Ok(Exit::Done)
 }
@@ -228,7 +228,7 @@ fn print_specs(about: &str, stages: &[SpecCategory], context: &Context) -> Comma
             text += &whole;
             row["text"] = json!(whole);
         } else {
-            beyond += &named_line(spec, &context.shown(&spec.path));
+            beyond += &named_line(spec, &context.display_path(&spec.path));
         }
         rows.push(row);
     }
@@ -236,7 +236,7 @@ fn print_specs(about: &str, stages: &[SpecCategory], context: &Context) -> Comma
         text += &format!("# Beyond {BUDGET} characters\n\n{beyond}");
     }
     if rows.is_empty() {
-        context.printer.note("note: no spec applies");
+        context.printer.print_note("note: no spec applies");
     } else {
         text.truncate(text.trim_end().len());
         text.push('\n');
@@ -263,7 +263,7 @@ fn description_of_work(
         let parsed = tree.parse();
         let leaf = plan::leaf(&parsed, id).ok_or_else(|| {
             CommandError::failed(format!("{} has no leaf {id}", plan.id()))
-                .hint("`fp show PLAN` lists them")
+                .with_hint("`fp show PLAN` lists them")
         })?;
         about += &work_of_task(leaf);
     }
@@ -319,7 +319,7 @@ impl ProjectSpecs {
     fn load_with_warnings(context: &Context) -> Self {
         let found = Self::load(context.repo());
         for fault in &found.faults {
-            context.printer.note(&format!("warning: {fault}"));
+            context.printer.print_note(&format!("warning: {fault}"));
         }
         found
     }

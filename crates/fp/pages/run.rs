@@ -93,7 +93,7 @@ pub(crate) fn run_page(run: &RunPage<'_>) -> String {
         sent_back: run.sent_back(),
         dollars: cost.and_then(CostReport::dollars),
         tokens: cost.map(|cost| thousands(cost.tokens.total())),
-        cost_lines: cost.map_or_else(Vec::new, CostReport::lines),
+        cost_lines: cost.map_or_else(Vec::new, CostReport::summary_lines),
         cost_columns: CostReport::COLUMNS,
         cost_rows: cost.map_or_else(Vec::new, |cost| cost.rows().collect()),
     };

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use fp_host::process::{
-    CommandEnd, FinishedCommand, Limits, ProgramAnswer, ask, run_commands, run_line,
+    CommandEnd, FinishedCommand, Limits, ProgramAnswer, run_commands, run_line, run_to_end,
 };
 
 fn limits(time: Duration) -> Limits {
@@ -70,7 +70,7 @@ fn how_it_ends_and_what_it_prints() {
 fn asked(script: &str, input: &[u8], time: Duration) -> ProgramAnswer {
     let mut command = Command::new("sh");
     command.args(["-c", script]);
-    ask(command, input, limits(time)).unwrap()
+    run_to_end(command, input, limits(time)).unwrap()
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_program_that_is_asked() {
         "1048576\n",
         "",
     );
-    assert!(ask(Command::new("/nonexistent"), b"", Limits::default()).is_err());
+    assert!(run_to_end(Command::new("/nonexistent"), b"", Limits::default()).is_err());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use fp_host::facts;
 use fp_plan::diagnostic::{Diagnostic, Span};
 use fp_plan::plan::{FieldKind, Lines, Plan, PlanIndex, Task, parse};
-use fp_plan::rules::{RuleFacts, check};
+use fp_plan::rules::{RuleFacts, check_plan};
 use fp_run::interview::Interview;
 
 use crate::common::fixture::Fixture;
@@ -87,7 +87,7 @@ impl Base {
     /// The findings in `text`, as a tree of this repository.
     pub(crate) fn found(&self, text: &str) -> Vec<Diagnostic> {
         let (plan, parsed) = parse(text);
-        check(&plan, &parsed, &self.facts(&plan))
+        check_plan(&plan, &parsed, &self.facts(&plan))
     }
 
     pub(crate) fn leaves(&self) -> impl Iterator<Item = &Task<'_>> {
@@ -263,6 +263,6 @@ pub(crate) fn without_ids(text: &str, plan: &Plan) -> Vec<String> {
     }
     let lines = Lines::new(&rest);
     (1..=lines.position(rest.len()).line)
-        .map(|line| lines.line(line).to_owned())
+        .map(|line| lines.line_text(line).to_owned())
         .collect()
 }

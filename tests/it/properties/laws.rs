@@ -4,7 +4,7 @@
 use fp_plan::diagnostic::{Diagnostic, Severity, Span};
 use fp_plan::plan::{FieldForm, FormatError, Item, Plan, format, parse};
 use fp_plan::rules::fix::fix_all;
-use fp_plan::rules::{RuleFacts, check};
+use fp_plan::rules::{RuleFacts, check_plan};
 
 /// Reading any text gives a consistent tree without a panic, and every span in it covers the text that it
 /// stands for.
@@ -108,7 +108,7 @@ pub(crate) fn fixing(text: &str) {
     );
     assert_eq!(parsed_after, [], "{text:?}\n{:?}", fixed.text);
     let errors = |plan: &Plan, parsed: &[Diagnostic]| {
-        check(plan, parsed, &facts)
+        check_plan(plan, parsed, &facts)
             .iter()
             .filter(|found| found.severity == Severity::Error)
             .count()
@@ -148,7 +148,7 @@ pub(crate) fn formatting(text: &str) {
     );
     let rules = |text: &str| {
         let (plan, parsed) = parse(text);
-        let found = check(&plan, &parsed, &RuleFacts::default());
+        let found = check_plan(&plan, &parsed, &RuleFacts::default());
         let mut found: Vec<_> = found
             .into_iter()
             .map(|found| (found.rule, found.task_id))

@@ -96,7 +96,7 @@ pub(crate) static GROOVY: Syntax = Syntax {
         Region::escaped("'''").spanning_lines(),
         Region::escaped("\"").with_holes(DOLLAR),
         Region::escaped("'"),
-        Region::between("$/", "/$").spanning_lines(),
+        Region::delimited("$/", "/$").spanning_lines(),
     ],
     asks: b"/",
     rule: read_groovy,
@@ -142,12 +142,12 @@ pub(crate) static DART: Syntax = Syntax {
 };
 
 const fn dart_raw(open: &'static str, close: &'static str) -> Region {
-    Region::between(open, close).beginning(|cursor| !cursor.is_behind_word())
+    Region::delimited(open, close).beginning(|cursor| !cursor.is_behind_word())
 }
 
 /// A string in which two quotes stand for one.
 pub(super) const fn verbatim(open: &'static str) -> Region {
-    Region::between(open, "\"")
+    Region::delimited(open, "\"")
         .spanning_lines()
         .skipping(&[("\"\"", 2)])
 }
@@ -181,7 +181,7 @@ const fn csharp_fence(open: &'static str) -> Fence {
 pub(crate) static ZIG: Syntax = Syntax {
     blocks: &[],
     regions: &[
-        Region::between("\\\\", "\n"),
+        Region::delimited("\\\\", "\n"),
         Region::escaped("\""),
         Region::escaped("'"),
     ],

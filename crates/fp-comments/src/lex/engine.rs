@@ -147,7 +147,7 @@ pub(crate) enum RegionContent {
 
 impl Region {
     /// A literal from `open` to `close`, on one line, without escapes.
-    pub(crate) const fn between(open: &'static str, close: &'static str) -> Self {
+    pub(crate) const fn delimited(open: &'static str, close: &'static str) -> Self {
         Self {
             open,
             close,
@@ -163,7 +163,7 @@ impl Region {
 
     /// A literal from `mark` to the same mark, on one line, without escapes.
     pub(crate) const fn raw(mark: &'static str) -> Self {
-        Self::between(mark, mark)
+        Self::delimited(mark, mark)
     }
 
     /// A literal from `mark` to the same mark, on one line, with backslash as escape.
@@ -172,12 +172,12 @@ impl Region {
     }
 
     /// Code from `open` to `close`, in which the brackets `nests` must be closed.
-    pub(crate) const fn code(
+    pub(crate) const fn code_region(
         open: &'static str,
         nests: &'static [u8],
         close: &'static str,
     ) -> Self {
-        let mut region = Self::between(open, close);
+        let mut region = Self::delimited(open, close);
         region.nests = nests;
         region.content = RegionContent::Code;
         region
@@ -224,19 +224,19 @@ impl Region {
 }
 
 /// `{…}`.
-pub(crate) static BRACES: Region = Region::code("{", b"{", "}");
+pub(crate) static BRACES: Region = Region::code_region("{", b"{", "}");
 /// `${…}`.
-pub(crate) const DOLLAR: &[Region] = &[Region::code("${", b"{", "}")];
+pub(crate) const DOLLAR: &[Region] = &[Region::code_region("${", b"{", "}")];
 /// `#{…}`.
-pub(crate) const HASH: &[Region] = &[Region::code("#{", b"{", "}")];
+pub(crate) const HASH: &[Region] = &[Region::code_region("#{", b"{", "}")];
 /// `$(…)`.
-pub(crate) const DOLLAR_PARENTHESIS: &[Region] = &[Region::code("$(", b"(", ")")];
+pub(crate) const DOLLAR_PARENTHESIS: &[Region] = &[Region::code_region("$(", b"(", ")")];
 /// `\(…)`.
-pub(crate) const SLASH_PARENTHESIS: &[Region] = &[Region::code("\\(", b"(", ")")];
+pub(crate) const SLASH_PARENTHESIS: &[Region] = &[Region::code_region("\\(", b"(", ")")];
 /// `{…}`, with an optional format after a colon.
 pub(crate) const FORMAT: &[Region] = &[Region {
     content: RegionContent::Formatted,
-    ..Region::code("{", b"{[(", "}")
+    ..Region::code_region("{", b"{[(", "}")
 }];
 
 pub(crate) const TRIPLE: Region = Region::escaped("\"\"\"").spanning_lines();
@@ -390,20 +390,20 @@ pub(crate) struct TableLexer<'c, 't> {
 
 /// Records the comments of `syntax` up to the cursor's end, or until the language ends.
 pub(crate) fn lex_code(cursor: &mut CommentCursor<'_>, syntax: &'static Syntax) {
-    TableLexer::over(cursor, syntax).run_until(|_| false);
+    TableLexer::with_syntax(cursor, syntax).run_until(|_| false);
 }
 
 /// Records the comments of the code in braces at the cursor, and moves past it.
 pub(crate) fn lex_braces(cursor: &mut CommentCursor<'_>, syntax: &'static Syntax) {
     let start = std::mem::replace(&mut cursor.start, cursor.at);
-    let mut lexer = TableLexer::over(cursor, syntax);
+    let mut lexer = TableLexer::with_syntax(cursor, syntax);
     lexer.enter_region(&BRACES);
     lexer.run_until(|lexer| lexer.frames.is_empty());
     cursor.start = start;
 }
 
 impl<'c, 't> TableLexer<'c, 't> {
-    fn over(cursor: &'c mut CommentCursor<'t>, syntax: &'static Syntax) -> Self {
+    fn with_syntax(cursor: &'c mut CommentCursor<'t>, syntax: &'static Syntax) -> Self {
         Self {
             cursor,
             heads: Vec::new(),

@@ -121,8 +121,8 @@ pub(crate) static POWERSHELL: Syntax = Syntax {
     lines_begin: |cursor| !cursor.is_behind_word() && !b"$-.:/\\".contains(&cursor.byte_before()),
     blocks: &[BlockMarks::flat("<#", "#>")],
     regions: &[
-        Region::between("@\"", "\n\"@").spanning_lines(),
-        Region::between("@'", "\n'@").spanning_lines(),
+        Region::delimited("@\"", "\n\"@").spanning_lines(),
+        Region::delimited("@'", "\n'@").spanning_lines(),
         Region::raw("\"")
             .spanning_lines()
             .skipping(&[("`", 2), ("\"\"", 2)])

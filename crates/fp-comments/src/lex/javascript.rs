@@ -27,7 +27,7 @@ pub(crate) static JAVASCRIPT: Syntax = Syntax {
 static TAG: Region = Region {
     nests: b"<",
     content: RegionContent::Own(step_in_tag),
-    ..Region::between("<", ">").spanning_lines()
+    ..Region::delimited("<", ">").spanning_lines()
 };
 /// Values of attributes.
 static VALUES: [Region; 2] = [
@@ -37,7 +37,7 @@ static VALUES: [Region; 2] = [
 /// The content between an opening and a closing tag.
 static CHILDREN: Region = Region {
     content: RegionContent::Own(step_in_children),
-    ..Region::between(">", "</").spanning_lines()
+    ..Region::delimited(">", "</").spanning_lines()
 };
 
 /// Regular expressions and elements; and which parentheses are the head of a statement, since an expression can follow one.

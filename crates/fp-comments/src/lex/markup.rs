@@ -240,7 +240,7 @@ fn read_url(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
 }
 
 /// `{$…}`.
-const BRACE: &[Region] = &[Region::code("{$", b"{", "}")];
+const BRACE: &[Region] = &[Region::code_region("{$", b"{", "}")];
 
 static PHP: Syntax = Syntax {
     lines: &["#", "//"],

@@ -58,81 +58,81 @@ pub fn comments_in<'t>(language: &SourceLanguage, text: &'t str) -> Vec<SourceCo
     cursor.into_comments()
 }
 
-const fn row(name: &'static str, files: &'static str, lexer: SourceLexer) -> SourceLanguage {
+const fn language(name: &'static str, files: &'static str, lexer: SourceLexer) -> SourceLanguage {
     SourceLanguage { name, files, lexer }
 }
 
 /// Every language. The first one that matches a name counts.
 #[rustfmt::skip]
 pub(crate) static LANGUAGES: &[SourceLanguage] = &[
-    row("Astro", "*.astro", Own(|c| lex_markup(c, MarkupFlavour::Astro))),
-    row("Batch", "*.bat *.cmd", Table(&lines::BATCH)),
-    row("C", "*.c *.h *.cc *.cpp *.cxx *.c++ *.hh *.hpp *.hxx *.h++ *.inl *.ipp *.tpp *.ixx *.cppm *.m *.mm *.ino *.cu \
+    language("Astro", "*.astro", Own(|c| lex_markup(c, MarkupFlavour::Astro))),
+    language("Batch", "*.bat *.cmd", Table(&lines::BATCH)),
+    language("C", "*.c *.h *.cc *.cpp *.cxx *.c++ *.hh *.hpp *.hxx *.h++ *.inl *.ipp *.tpp *.ixx *.cppm *.m *.mm *.ino *.cu \
         *.cuh *.glsl *.vert *.frag *.hlsl *.metal", Table(&c_like::C)),
-    row("CSharp", "*.cs *.csx *.cake", Table(&c_like::CSHARP)),
-    row("Clojure", "*.clj *.cljs *.cljc *.edn #!bb #!clojure", Table(&functional::CLOJURE)),
-    row("CMake", "*.cmake cmakelists.txt", Table(&hashes::CMAKE)),
-    row("Conf", "*.conf *.nginx justfile .justfile", Table(&hashes::CONF)),
-    row("Css", "*.css *.pcss *.postcss", Table(&markup::CSS)),
-    row("Dart", "*.dart", Table(&c_like::DART)),
-    row("Dockerfile", "*.dockerfile *.containerfile dockerfile containerfile", Table(&lines::DOCKERFILE)),
-    row("Elixir", "*.ex *.exs #!elixir", Table(&hashes::ELIXIR)),
-    row("Env", "*.env .env .envrc .flaskenv", Table(&hashes::ENV)),
-    row("Erlang", "*.erl *.hrl *.escript #!escript", Table(&functional::ERLANG)),
-    row("FSharp", "*.fs *.fsi *.fsx", Table(&functional::FSHARP)),
-    row("Fish", "*.fish #!fish", Table(&shell::FISH)),
-    row("Go", "*.go", Table(&c_like::GO)),
-    row("GraphQl", "*.graphql *.graphqls *.gql", Table(&hashes::GRAPHQL)),
-    row("Groovy", "*.groovy *.gradle *.gvy jenkinsfile #!groovy", Table(&c_like::GROOVY)),
-    row("Haskell", "*.hs *.hsc *.hs-boot *.purs *.elm #!runhaskell #!runghc #!stack", Table(&functional::HASKELL)),
-    row("Hcl", "*.tf *.tfvars *.hcl *.nomad", Table(&c_like::HCL)),
-    row("Html", "*.html *.htm", Own(|c| lex_markup(c, MarkupFlavour::Html))),
-    row("Ini", "*.ini *.cfg *.inf *.editorconfig *.gitconfig .gitconfig .editorconfig .npmrc .gitmodules .pylintrc \
+    language("CSharp", "*.cs *.csx *.cake", Table(&c_like::CSHARP)),
+    language("Clojure", "*.clj *.cljs *.cljc *.edn #!bb #!clojure", Table(&functional::CLOJURE)),
+    language("CMake", "*.cmake cmakelists.txt", Table(&hashes::CMAKE)),
+    language("Conf", "*.conf *.nginx justfile .justfile", Table(&hashes::CONF)),
+    language("Css", "*.css *.pcss *.postcss", Table(&markup::CSS)),
+    language("Dart", "*.dart", Table(&c_like::DART)),
+    language("Dockerfile", "*.dockerfile *.containerfile dockerfile containerfile", Table(&lines::DOCKERFILE)),
+    language("Elixir", "*.ex *.exs #!elixir", Table(&hashes::ELIXIR)),
+    language("Env", "*.env .env .envrc .flaskenv", Table(&hashes::ENV)),
+    language("Erlang", "*.erl *.hrl *.escript #!escript", Table(&functional::ERLANG)),
+    language("FSharp", "*.fs *.fsi *.fsx", Table(&functional::FSHARP)),
+    language("Fish", "*.fish #!fish", Table(&shell::FISH)),
+    language("Go", "*.go", Table(&c_like::GO)),
+    language("GraphQl", "*.graphql *.graphqls *.gql", Table(&hashes::GRAPHQL)),
+    language("Groovy", "*.groovy *.gradle *.gvy jenkinsfile #!groovy", Table(&c_like::GROOVY)),
+    language("Haskell", "*.hs *.hsc *.hs-boot *.purs *.elm #!runhaskell #!runghc #!stack", Table(&functional::HASKELL)),
+    language("Hcl", "*.tf *.tfvars *.hcl *.nomad", Table(&c_like::HCL)),
+    language("Html", "*.html *.htm", Own(|c| lex_markup(c, MarkupFlavour::Html))),
+    language("Ini", "*.ini *.cfg *.inf *.editorconfig *.gitconfig .gitconfig .editorconfig .npmrc .gitmodules .pylintrc \
         .flake8 .coveragerc setup.cfg", Table(&hashes::INI)),
-    row("Java", "*.java", Table(&c_like::JAVA)),
-    row("JavaScript", "*.js *.jsx *.mjs *.cjs *.es6 #!node #!nodejs", Table(&javascript::JAVASCRIPT)),
-    row("Jsonc", "*.jsonc *.json5 tsconfig.json jsconfig.json .eslintrc .eslintrc.json .babelrc .swcrc devcontainer.json \
+    language("Java", "*.java", Table(&c_like::JAVA)),
+    language("JavaScript", "*.js *.jsx *.mjs *.cjs *.es6 #!node #!nodejs", Table(&javascript::JAVASCRIPT)),
+    language("Jsonc", "*.jsonc *.json5 tsconfig.json jsconfig.json .eslintrc .eslintrc.json .babelrc .swcrc devcontainer.json \
         .jshintrc", Table(&c_like::JSONC)),
-    row("Julia", "*.jl #!julia", Table(&hashes::JULIA)),
-    row("Kotlin", "*.kt *.kts #!kotlin", Table(&c_like::KOTLIN)),
-    row("Lisp", "*.lisp *.lsp *.el *.scm *.ss *.rkt #!racket #!guile #!sbcl", Table(&functional::LISP)),
-    row("Lua", "*.lua *.luau *.rockspec #!lua #!luajit", Table(&hashes::LUA)),
-    row("Makefile", "*.mk *.mak *.make makefile gnumakefile bsdmakefile makefile.am makefile.in #!make",
+    language("Julia", "*.jl #!julia", Table(&hashes::JULIA)),
+    language("Kotlin", "*.kt *.kts #!kotlin", Table(&c_like::KOTLIN)),
+    language("Lisp", "*.lisp *.lsp *.el *.scm *.ss *.rkt #!racket #!guile #!sbcl", Table(&functional::LISP)),
+    language("Lua", "*.lua *.luau *.rockspec #!lua #!luajit", Table(&hashes::LUA)),
+    language("Makefile", "*.mk *.mak *.make makefile gnumakefile bsdmakefile makefile.am makefile.in #!make",
         Table(&hashes::MAKEFILE)),
-    row("Nim", "*.nim *.nims *.nimble", Table(&hashes::NIM)),
-    row("Nix", "*.nix #!nix", Table(&hashes::NIX)),
-    row("OCaml", "*.ml *.mli #!ocaml", Table(&functional::OCAML)),
-    row("Perl", "*.pl *.pm *.t *.psgi #!perl", Table(&ruby_perl::PERL)),
-    row("Php", "*.php *.phtml *.php3 *.php4 *.php5 *.php7 *.phps *.phpt #!php", Own(lex_php)),
-    row("PowerShell", "*.ps1 *.psm1 *.psd1 #!pwsh #!powershell", Table(&hashes::POWERSHELL)),
-    row("Properties", "*.properties *.service *.socket *.timer *.desktop", Table(&hashes::PROPERTIES)),
-    row("Protobuf", "*.proto", Table(&c_like::PROTOBUF)),
-    row("Python", "*.py *.pyi *.pyw *.pyx *.pxd *.bzl *.star build build.bazel workspace workspace.bazel module.bazel \
+    language("Nim", "*.nim *.nims *.nimble", Table(&hashes::NIM)),
+    language("Nix", "*.nix #!nix", Table(&hashes::NIX)),
+    language("OCaml", "*.ml *.mli #!ocaml", Table(&functional::OCAML)),
+    language("Perl", "*.pl *.pm *.t *.psgi #!perl", Table(&ruby_perl::PERL)),
+    language("Php", "*.php *.phtml *.php3 *.php4 *.php5 *.php7 *.phps *.phpt #!php", Own(lex_php)),
+    language("PowerShell", "*.ps1 *.psm1 *.psd1 #!pwsh #!powershell", Table(&hashes::POWERSHELL)),
+    language("Properties", "*.properties *.service *.socket *.timer *.desktop", Table(&hashes::PROPERTIES)),
+    language("Protobuf", "*.proto", Table(&c_like::PROTOBUF)),
+    language("Python", "*.py *.pyi *.pyw *.pyx *.pxd *.bzl *.star build build.bazel workspace workspace.bazel module.bazel \
         sconstruct sconscript tiltfile snakefile wscript #!python #!pypy", Table(&hashes::PYTHON)),
-    row("R", "*.r *.rprofile .rprofile #!rscript", Table(&hashes::R)),
-    row("Ruby", "*.rb *.rake *.gemspec *.ru *.podspec *.jbuilder *.rbi *.cr rakefile gemfile guardfile capfile \
+    language("R", "*.r *.rprofile .rprofile #!rscript", Table(&hashes::R)),
+    language("Ruby", "*.rb *.rake *.gemspec *.ru *.podspec *.jbuilder *.rbi *.cr rakefile gemfile guardfile capfile \
         vagrantfile podfile brewfile fastfile appfile berksfile thorfile .irbrc .pryrc dangerfile #!ruby #!jruby",
         Table(&ruby_perl::RUBY)),
-    row("Rust", "*.rs *.ron", Table(&c_like::RUST)),
-    row("Scala", "*.scala *.sc *.sbt #!scala", Table(&c_like::SCALA)),
-    row("Scss", "*.scss *.sass *.less", Table(&markup::SCSS)),
-    row("Shell", "*.sh *.bash *.zsh *.ksh *.bats *.bashrc *.zshrc *.profile *.ebuild .bashrc .bash_profile .bash_login \
+    language("Rust", "*.rs *.ron", Table(&c_like::RUST)),
+    language("Scala", "*.scala *.sc *.sbt #!scala", Table(&c_like::SCALA)),
+    language("Scss", "*.scss *.sass *.less", Table(&markup::SCSS)),
+    language("Shell", "*.sh *.bash *.zsh *.ksh *.bats *.bashrc *.zshrc *.profile *.ebuild .bashrc .bash_profile .bash_login \
         .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc apkbuild pkgbuild #!sh \
         #!bash #!zsh #!dash #!ksh #!ash #!mksh #!bats", Table(&shell::SHELL)),
-    row("Sql", "*.sql *.ddl *.dml *.psql *.pgsql *.mysql", Table(&hashes::SQL)),
-    row("Svelte", "*.svelte", Own(|c| lex_component(c, MarkupFlavour::Svelte))),
-    row("Swift", "*.swift #!swift", Table(&c_like::SWIFT)),
-    row("Tex", "*.tex *.sty *.ltx", Table(&lines::TEX)),
-    row("Toml", "*.toml pipfile", Table(&hashes::TOML)),
-    row("Tsx", "*.tsx", Table(&javascript::JAVASCRIPT)),
-    row("TypeScript", "*.ts *.mts *.cts #!deno #!bun #!tsx #!ts-node", Table(&javascript::TYPESCRIPT)),
-    row("Vim", "*.vim *.vimrc .vimrc .gvimrc .exrc", Table(&lines::VIM)),
-    row("Vue", "*.vue", Own(|c| lex_component(c, MarkupFlavour::Html))),
-    row("Xml", "*.xml *.xsd *.xsl *.xslt *.svg *.xhtml *.plist *.csproj *.fsproj *.vbproj *.vcxproj *.props *.targets \
+    language("Sql", "*.sql *.ddl *.dml *.psql *.pgsql *.mysql", Table(&hashes::SQL)),
+    language("Svelte", "*.svelte", Own(|c| lex_component(c, MarkupFlavour::Svelte))),
+    language("Swift", "*.swift #!swift", Table(&c_like::SWIFT)),
+    language("Tex", "*.tex *.sty *.ltx", Table(&lines::TEX)),
+    language("Toml", "*.toml pipfile", Table(&hashes::TOML)),
+    language("Tsx", "*.tsx", Table(&javascript::JAVASCRIPT)),
+    language("TypeScript", "*.ts *.mts *.cts #!deno #!bun #!tsx #!ts-node", Table(&javascript::TYPESCRIPT)),
+    language("Vim", "*.vim *.vimrc .vimrc .gvimrc .exrc", Table(&lines::VIM)),
+    language("Vue", "*.vue", Own(|c| lex_component(c, MarkupFlavour::Html))),
+    language("Xml", "*.xml *.xsd *.xsl *.xslt *.svg *.xhtml *.plist *.csproj *.fsproj *.vbproj *.vcxproj *.props *.targets \
         *.xaml *.axaml *.resx *.nuspec *.config *.rss *.atom *.wsdl *.storyboard *.xib",
         Own(|c| lex_markup(c, MarkupFlavour::Xml))),
-    row("Yaml", "*.yml *.yaml .clang-format .clang-tidy .clangd", Own(lines::lex_yaml)),
-    row("Zig", "*.zig *.zon", Table(&c_like::ZIG)),
+    language("Yaml", "*.yml *.yaml .clang-format .clang-tidy .clangd", Own(lines::lex_yaml)),
+    language("Zig", "*.zig *.zon", Table(&c_like::ZIG)),
 ];
 
 impl SourceLanguage {
@@ -141,7 +141,7 @@ impl SourceLanguage {
     ///
     /// The name decides. The first line counts only if the name has no extension, and only as `#!`.
     #[must_use]
-    pub fn of(path: &str, first_line: &str) -> Option<&'static Self> {
+    pub fn for_file(path: &str, first_line: &str) -> Option<&'static Self> {
         let name = path.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
         let named = known_by(|word| word == name).or_else(|| variant(&name));
         let extension = name.rsplit_once('.').map(|(_, extension)| extension);

@@ -32,13 +32,17 @@ pub(crate) static FISH: Syntax = Syntax {
 /// A backslash, and variables that look like the start of something else.
 const SKIPS: Skips = &[("\\", 2), ("$#", 2), ("$$", 2)];
 const COMMAND: Region = DOLLAR_PARENTHESIS[0];
-const BACKTICKS: Region = Region::code("`", b"", "`");
+const BACKTICKS: Region = Region::code_region("`", b"", "`");
 const QUOTES: Region = QUOTED.skipping(SKIPS);
-const BRACES: Region = Region::between("${", "}").spanning_lines().skipping(SKIPS);
+const BRACES: Region = Region::delimited("${", "}")
+    .spanning_lines()
+    .skipping(SKIPS);
 const ARITHMETIC: Region = Region {
     nests: b"(",
     repeats: 1,
-    ..Region::between("$((", ")").spanning_lines().skipping(SKIPS)
+    ..Region::delimited("$((", ")")
+        .spanning_lines()
+        .skipping(SKIPS)
 };
 
 static WORDS: [Region; 7] = [

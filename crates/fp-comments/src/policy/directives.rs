@@ -38,7 +38,7 @@ fn forms(table: &'static str) -> Vec<DirectiveForm> {
 }
 
 /// True if one of `forms` fits `text`, a comment in the file at `path`.
-fn has(forms: &[DirectiveForm], text: &str, path: &str) -> bool {
+fn any_fits(forms: &[DirectiveForm], text: &str, path: &str) -> bool {
     let fits = |form: &DirectiveForm| fits_bytes(form.form.as_bytes(), text.as_bytes(), form.exact);
     !text.is_empty() && forms.iter().any(|form| fits(form) && form.is_for(path))
 }
@@ -60,13 +60,13 @@ impl DirectiveForm {
 /// True if a tool obeys the comment `raw` in the file at `path`; `said` is its text without marks. A
 /// directive may follow other words if it begins with marks of its own.
 pub(super) fn is_directive(raw: &str, said: &str, path: &str) -> bool {
-    if has(&MARKED, raw, path) || has(&PLAIN, said, path) {
+    if any_fits(&MARKED, raw, path) || any_fits(&PLAIN, said, path) {
         return true;
     }
     [" # ", " // ", " -- "].iter().any(|mark| {
         said.split(mark)
             .skip(1)
-            .any(|part| has(&PLAIN, part.trim_start(), path) && !part.starts_with('@'))
+            .any(|part| any_fits(&PLAIN, part.trim_start(), path) && !part.starts_with('@'))
     })
 }
 

@@ -83,7 +83,10 @@ impl RemarkedFile<'_> {
         added: &[bool],
         remarks: &mut Vec<CommentRemark>,
     ) {
-        let said: Vec<Cow<'_, str>> = comments.iter().map(SourceComment::said).collect();
+        let said: Vec<Cow<'_, str>> = comments
+            .iter()
+            .map(SourceComment::normalized_text)
+            .collect();
         // A phrase may span two lines, and in a long block it is near the beginning.
         let beginning = said[..said.len().min(100)].join(" ");
         let is_doc = comments[0].kind == CommentKind::Doc;

@@ -30,22 +30,22 @@ static REQUIREMENTS: LazyLock<Regex> =
 /// Titles that every such page has.
 const SAY_NOTHING: [&str; 3] = ["implementation plan", "tasks", "implementation tasks"];
 
-pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
+pub(super) fn plan_files(folder: &SourceFolder) -> Vec<&str> {
     folder.task_pages(|text| text.lines().any(|line| BOX.is_match(line)))
 }
 
-pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
+pub(super) fn read_plan(folder: &SourceFolder, base: &str) -> ReadResult {
     let mut plan = PortablePlan {
         ext: folder.pages_of(base),
         ..PortablePlan::default()
     };
     // Titles of numbered headings.
     let mut headings = HashMap::new();
-    for path in files(folder)
+    for path in plan_files(folder)
         .into_iter()
         .filter(|path| folder_of(path) == base)
     {
-        for section in sections_of(folder.text(path).unwrap_or_default()) {
+        for section in sections_of(folder.file_text(path).unwrap_or_default()) {
             let numbered = HEADING
                 .captures(&section.heading)
                 .filter(|_| section.level > 1);

@@ -33,16 +33,16 @@ static EVIDENCE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^task-T?(.+)-verif
 static PASSED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?im)^\W*Result\W+PASS"));
 static COMMIT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^`?([0-9a-fA-F]{7,64})`?$"));
 
-pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
+pub(super) fn plan_files(folder: &SourceFolder) -> Vec<&str> {
     folder.task_pages(|text| TASK.is_match(text) || HEADING.is_match(text))
 }
 
-pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
-    let path = files(folder)
+pub(super) fn read_plan(folder: &SourceFolder, base: &str) -> ReadResult {
+    let path = plan_files(folder)
         .into_iter()
         .find(|path| folder_of(path) == base)
         .unwrap_or_default();
-    let text = folder.text(path).unwrap_or_default();
+    let text = folder.file_text(path).unwrap_or_default();
     let (tree, faults) = parse(text);
     let lines = Lines::new(text);
     let record = folder.object(base, "plan.json");

@@ -18,7 +18,7 @@ fn is_plan(map: &Map<String, Value>) -> bool {
         && map.get("tasks").is_some_and(Value::is_array)
 }
 
-pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
+pub(super) fn plan_files(folder: &SourceFolder) -> Vec<&str> {
     folder
         .objects()
         .filter(|(_, map)| is_plan(map))
@@ -26,7 +26,7 @@ pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
         .collect()
 }
 
-pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
+pub(super) fn read_plan(folder: &SourceFolder, base: &str) -> ReadResult {
     let plans: Vec<_> = folder
         .objects()
         .filter(|(path, map)| folder_of(path) == base && is_plan(map))

@@ -71,28 +71,28 @@ impl SourceFormat {
         match self {
             Self::TaskMaster => (
                 "tasks.json with `dependencies` or `subtasks`",
-                task_master::files,
-                task_master::read,
+                task_master::plan_files,
+                task_master::read_plan,
             ),
             Self::SpecKit => (
                 "a .md file with lines like `- [ ] T001`",
-                spec_kit::files,
-                spec_kit::read,
+                spec_kit::plan_files,
+                spec_kit::read_plan,
             ),
             Self::Boxes => (
                 "tasks.md with lines like `- [ ] 1.1`, as OpenSpec and Kiro write it",
-                boxes::files,
-                boxes::read,
+                boxes::plan_files,
+                boxes::read_plan,
             ),
             Self::FractalPlanner => (
                 "tasks.md with lines like `- [ID: 1]`",
-                fractal_planner::files,
-                fractal_planner::read,
+                fractal_planner::plan_files,
+                fractal_planner::read_plan,
             ),
             Self::Json => (
                 "a .json file with `schemaVersion`, `title` and `tasks`",
-                json::files,
-                json::read,
+                json::plan_files,
+                json::read_plan,
             ),
         }
     }
@@ -247,7 +247,7 @@ mod tests {
 
     use super::*;
     use crate::portable::PortableTask;
-    use crate::settle::settle;
+    use crate::settle::fit_to_tree;
 
     fn folder(files: &[(&str, &str)]) -> SourceFolder {
         files
@@ -521,7 +521,7 @@ mod tests {
                 prop_assert!(!plan.tasks.is_empty());
                 let above = plan.tasks.iter().enumerate().all(|(at, task)| task.parent.is_none_or(|parent| parent < at));
                 prop_assert!(above, "parents stand before their children");
-                settle(&mut plan);
+                fit_to_tree(&mut plan);
             }
         }
     }
@@ -597,7 +597,7 @@ mod tests {
     /// The tasks that were read, each with its dependencies and a `+` where it is done; and the notices.
     fn told(format: SourceFormat, files: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
         let mut plan = read_source(format, &folder(files)).unwrap();
-        settle(&mut plan);
+        fit_to_tree(&mut plan);
         let task = |task: &PortableTask| {
             let waits: String = task
                 .dependencies

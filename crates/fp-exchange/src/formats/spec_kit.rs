@@ -36,7 +36,7 @@ fn has_tasks(text: &str) -> bool {
     text.lines().any(|line| TASK.is_match(line))
 }
 
-pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
+pub(super) fn plan_files(folder: &SourceFolder) -> Vec<&str> {
     folder
         .files_in("md")
         .filter(|(_, text)| has_tasks(text))
@@ -44,18 +44,18 @@ pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
         .collect()
 }
 
-pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
+pub(super) fn read_plan(folder: &SourceFolder, base: &str) -> ReadResult {
     let mut plan = PortablePlan {
         ext: folder.pages_of(base),
         ..PortablePlan::default()
     };
     let mut order = PageOrder::default();
-    for path in files(folder)
+    for path in plan_files(folder)
         .into_iter()
         .filter(|path| folder_of(path) == base)
     {
         let mut phase = String::new();
-        for section in sections_of(folder.text(path).unwrap_or_default()) {
+        for section in sections_of(folder.file_text(path).unwrap_or_default()) {
             // A deeper heading is one within a phase.
             if section.level == 2 {
                 phase = one_line(&section.heading);

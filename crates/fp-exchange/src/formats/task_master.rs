@@ -44,7 +44,7 @@ fn is_plan(map: &Map<String, Value>) -> bool {
     !map.contains_key("schemaVersion") && !is_of_ccw && !lists_of(map).is_empty()
 }
 
-pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
+pub(super) fn plan_files(folder: &SourceFolder) -> Vec<&str> {
     folder
         .objects()
         .filter(|(_, map)| is_plan(map))
@@ -52,7 +52,7 @@ pub(super) fn files(folder: &SourceFolder) -> Vec<&str> {
         .collect()
 }
 
-pub(super) fn read(folder: &SourceFolder, base: &str) -> ReadResult {
+pub(super) fn read_plan(folder: &SourceFolder, base: &str) -> ReadResult {
     let mut plan = PortablePlan::default();
     for (path, map) in folder
         .objects()

@@ -9,8 +9,8 @@ use fp_run::run::state::Role;
 use serde_json::Value;
 
 use super::{
-    AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, micro_usd, number, said,
-    session_of, told, use_of,
+    AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, micro_usd, number, said_news,
+    session_of, short_line, use_of,
 };
 use crate::run::fresh_token;
 
@@ -22,7 +22,7 @@ const OF_SESSION: [&str; 4] = [
     "CLAUDE_CODE_ENTRYPOINT",
 ];
 
-pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
+pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
     let (agent, mode) = match order.role {
         Role::Builder => (BUILDER, "acceptEdits"),
         Role::Verifier => (VERIFIER, "default"),
@@ -68,7 +68,7 @@ fn fresh_uuid() -> String {
     )
 }
 
-pub(super) fn read(line: &Value) -> Vec<AgentNews> {
+pub(super) fn parse_news(line: &Value) -> Vec<AgentNews> {
     match (line["type"].as_str(), line["subtype"].as_str()) {
         (Some("system"), Some("init")) => Vec::from_iter(session_of(&line["session_id"])),
         (Some("system"), Some("api_retry")) => vec![retry_of(line)],
@@ -85,7 +85,10 @@ fn retry_of(line: &Value) -> AgentNews {
         return AgentNews::Fault(ServiceFault::Refused(said));
     }
     let why = line["error"].as_str().unwrap_or_default();
-    AgentNews::Waiting(told(&format!("{why}, try {}", number(&line["attempt"]))))
+    AgentNews::Waiting(short_line(&format!(
+        "{why}, try {}",
+        number(&line["attempt"])
+    )))
 }
 
 /// Each block of a message has a line of its own. How much was said is final only in the result.
@@ -93,7 +96,7 @@ fn news_of_message(message: &Value) -> Vec<AgentNews> {
     let blocks = items_of(&message["content"]);
     let uses = blocks.iter().filter(|block| block["type"] == "tool_use");
     let doing = uses.map(|block| AgentNews::Doing(use_of(&block["name"], &block["input"])));
-    let said = blocks.iter().filter_map(|block| said(&block["text"]));
+    let said = blocks.iter().filter_map(|block| said_news(&block["text"]));
     let request = message["id"].as_str().map(|id| AgentNews::Request {
         id: id.to_owned(),
         tokens: tokens_of(&message["usage"]),
@@ -138,7 +141,7 @@ fn rule_for(call: &Value) -> String {
     let tool = call["tool_name"].as_str().unwrap_or("?");
     let input = &call["tool_input"];
     let on = input["command"].as_str().or(input["file_path"].as_str());
-    told(&on.map_or_else(|| tool.to_owned(), |on| format!("{tool}({on})")))
+    short_line(&on.map_or_else(|| tool.to_owned(), |on| format!("{tool}({on})")))
 }
 
 fn fault_of(line: &Value) -> Option<ServiceFault> {
@@ -146,18 +149,18 @@ fn fault_of(line: &Value) -> Option<ServiceFault> {
         .as_str()
         .or(line["errors"][0].as_str())
         .unwrap_or_default();
-    let (is_of_service, words) = (line["terminal_reason"] == "api_error", told(said));
+    let (is_of_service, words) = (line["terminal_reason"] == "api_error", short_line(said));
     match line["api_error_status"].as_u64() {
         _ if said.starts_with("No conversation found") => Some(ServiceFault::SessionLost(words)),
         _ if line["terminal_reason"] == "prompt_too_long" => None,
         Some(400) if !said.contains("redit balance") => Some(ServiceFault::SessionLost(words)),
         Some(status @ 400..=404) => {
-            let told = told(&format!("claude says: {said} (status {status})"));
+            let told = short_line(&format!("claude says: {said} (status {status})"));
             Some(ServiceFault::Refused(told))
         }
-        None if said.starts_with("Not logged in") => {
-            Some(ServiceFault::Refused(told(&format!("claude says: {said}"))))
-        }
+        None if said.starts_with("Not logged in") => Some(ServiceFault::Refused(short_line(
+            &format!("claude says: {said}"),
+        ))),
         None if is_of_service => Some(ServiceFault::Away(words)),
         status if is_of_service => Some(ServiceFault::of_status(status, words)),
         Some(_) | None => None,

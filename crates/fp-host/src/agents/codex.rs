@@ -7,14 +7,15 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::{
-    AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, number, said, session_of, told,
+    AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, number, said_news, session_of,
+    short_line,
 };
 use crate::file;
 
 /// Size limit of a worktree's `.git`, in bytes.
 const MAX_GIT_FILE: u64 = 64 * 1024;
 
-pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
+pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
     let mut command = Command::new(path);
     command.arg("exec");
     command.args(["--json", "--skip-git-repo-check", "-s", "workspace-write"]);
@@ -70,23 +71,23 @@ fn git_folder_of(place: &Path) -> Option<PathBuf> {
     Some(place.join(text.strip_prefix("gitdir:")?.trim()))
 }
 
-pub(super) fn read(line: &Value) -> Vec<AgentNews> {
+pub(super) fn parse_news(line: &Value) -> Vec<AgentNews> {
     let item = &line["item"];
     let news = match (line["type"].as_str(), item["type"].as_str()) {
         (Some("thread.started"), _) => session_of(&line["thread_id"]),
         (Some("item.started"), Some("command_execution")) => {
             let command = item["command"].as_str().unwrap_or_default();
-            Some(AgentNews::Doing(told(command)))
+            Some(AgentNews::Doing(short_line(command)))
         }
         (Some("item.completed"), Some("file_change")) => {
             let path = item["changes"][0]["path"].as_str().unwrap_or_default();
-            Some(AgentNews::Doing(told(&format!("edit {path}"))))
+            Some(AgentNews::Doing(short_line(&format!("edit {path}"))))
         }
-        (Some("item.completed"), Some("agent_message")) => said(&item["text"]),
+        (Some("item.completed"), Some("agent_message")) => said_news(&item["text"]),
         (Some("turn.completed"), _) => return news_of_turn(&line["usage"]),
         (Some("error"), _) => {
             let said = line["message"].as_str().unwrap_or("an error");
-            Some(AgentNews::Waiting(told(said)))
+            Some(AgentNews::Waiting(short_line(said)))
         }
         (Some("turn.failed"), _) => {
             let said = line["error"]["message"].as_str().unwrap_or("it failed");
@@ -144,7 +145,7 @@ const AWAY: [&str; 9] = [
 fn fault_of(said: &str) -> ServiceFault {
     let lower = said.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
-    let told = told(&format!("codex says: {said}"));
+    let told = short_line(&format!("codex says: {said}"));
     if has(&["context_length", "context window"]) {
         return ServiceFault::SessionLost(told);
     }

@@ -26,7 +26,9 @@ use serde_json::Value;
 
 use crate::error::{HostError, HostResult};
 use crate::platform::{ProcessGroup, find_program};
-use crate::process::{AGENT_ROLE, CommandEnd, DRAIN, GRACE, Limits, OutputReader, ask, spawn_with};
+use crate::process::{
+    AGENT_ROLE, CommandEnd, DRAIN, GRACE, Limits, OutputReader, run_to_end, spawn_with,
+};
 
 /// Longest line of a program that is read at once, in bytes.
 const MAX_LINE: u64 = 16 * 1024 * 1024;
@@ -223,12 +225,12 @@ impl AgentProgram {
         Ok((known.of)(path))
     }
 
-    fn command(&self, order: &AgentOrder<'_>) -> io::Result<AgentCommand> {
+    fn build_command(&self, order: &AgentOrder<'_>) -> io::Result<AgentCommand> {
         let mut made = match self {
-            Self::Claude(path) => claude::command(path, order),
-            Self::Codex(path) => codex::command(path, order),
-            Self::OpenCode(path) => opencode::command(path, order),
-            Self::Own(own) => own::command(own, order)?,
+            Self::Claude(path) => claude::build_command(path, order),
+            Self::Codex(path) => codex::build_command(path, order),
+            Self::OpenCode(path) => opencode::build_command(path, order),
+            Self::Own(own) => own::build_command(own, order)?,
         };
         made.command
             .current_dir(order.cwd)
@@ -237,16 +239,16 @@ impl AgentProgram {
     }
 
     /// The news in one line of output. A line that isn't JSON is for people.
-    fn read(&self, line: &str) -> Vec<AgentNews> {
+    fn parse_news(&self, line: &str) -> Vec<AgentNews> {
         let Ok(line) = serde_json::from_str::<Value>(line) else {
             let said = AgentNews::Said(last_part(line, MAX_SAID));
             return Vec::from_iter((!line.trim().is_empty()).then_some(said));
         };
         match self {
-            Self::Claude(_) => claude::read(&line),
-            Self::Codex(_) => codex::read(&line),
-            Self::OpenCode(_) => opencode::read(&line),
-            Self::Own(_) => own::read(&line),
+            Self::Claude(_) => claude::parse_news(&line),
+            Self::Codex(_) => codex::parse_news(&line),
+            Self::OpenCode(_) => opencode::parse_news(&line),
+            Self::Own(_) => own::parse_news(&line),
         }
     }
 }
@@ -295,7 +297,8 @@ impl KnownProgram {
             time: Duration::from_secs(20),
             ..Limits::default()
         };
-        let answer = ask(command, b"", limits).map_err(|source| not_started(self.name, &source))?;
+        let answer =
+            run_to_end(command, b"", limits).map_err(|source| not_started(self.name, &source))?;
         let said = answer.stdout.to_text();
         let version = said.split(char::is_whitespace).find_map(version_of);
         match version
@@ -304,7 +307,7 @@ impl KnownProgram {
             Some(version) => Ok(version.map(|number| number.to_string()).join(".")),
             None => {
                 let (name, wanted, path) = (self.name, self.since, path.display());
-                let found = told(&said);
+                let found = short_line(&said);
                 Err(HostError::failed(format_args!(
                     "{path} says that it is {found:?}, and {name} {wanted} or newer is needed"
                 ))
@@ -354,7 +357,7 @@ impl RunningAgent {
             mut command,
             input,
             session,
-        } = program.command(order).map_err(failed)?;
+        } = program.build_command(order).map_err(failed)?;
         command.env(AGENT_ROLE, order.role.into_str());
         let (group, [stdout, stderr]) =
             spawn_with(command, input.into_bytes(), GRACE).map_err(failed)?;
@@ -372,7 +375,7 @@ impl RunningAgent {
                     }
                     _ => true,
                 };
-                let mut pieces = program.read(line);
+                let mut pieces = program.parse_news(line);
                 pieces.retain(keep);
                 if pieces.is_empty() && heard.elapsed() > SIGN_OF_LIFE {
                     heard = Instant::now();
@@ -394,13 +397,15 @@ impl RunningAgent {
     }
 
     /// The mark in the environment of all its processes; empty where a system shows nobody's environment.
-    pub fn mark(&self) -> &str {
-        self.group.mark()
+    pub fn environment_mark(&self) -> &str {
+        self.group.environment_mark()
     }
 
     /// How it ended, if it has.
-    pub fn poll(&mut self) -> Option<CommandEnd> {
-        self.group.poll().unwrap_or(Some(CommandEnd::Signalled(0)))
+    pub fn try_wait(&mut self) -> Option<CommandEnd> {
+        self.group
+            .try_wait()
+            .unwrap_or(Some(CommandEnd::Signalled(0)))
     }
 
     /// Asks it to end.
@@ -409,15 +414,15 @@ impl RunningAgent {
     }
 
     /// Ends what is left of it, and returns what it said last, and on standard error in few words.
-    pub fn end(mut self, grace: Duration) -> AgentWords {
-        let complaint = match self.group.end(grace) {
-            Ok(()) => self.stderr.finish(DRAIN).to_text(),
+    pub fn end_and_collect(mut self, grace: Duration) -> AgentWords {
+        let complaint = match self.group.end_group(grace) {
+            Ok(()) => self.stderr.collect_output(DRAIN).to_text(),
             Err(_) => String::new(),
         };
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         AgentWords {
             last: last_part(&format!("{said}\n{complaint}"), MAX_SAID),
-            complaint: told(&complaint),
+            complaint: short_line(&complaint),
         }
     }
 }
@@ -434,7 +439,7 @@ pub struct AgentWords {
 impl AgentWords {
     /// The failure of `program`, which ended soon after it began.
     pub fn failure(&self, program: &str) -> String {
-        match told(&self.last) {
+        match short_line(&self.last) {
             last if last.is_empty() => format!("{program} ended at once, without a word"),
             last => format!("{program} ended at once, with: {last}"),
         }
@@ -458,7 +463,7 @@ fn each_line(pipe: PipeReader, mut tell: impl FnMut(&str) -> bool) {
 }
 
 /// Text of a program, on one line, short, and without control characters.
-fn told(text: &str) -> String {
+fn short_line(text: &str) -> String {
     fitted(one_line(text).trim(), MAX_TOLD)
 }
 
@@ -466,7 +471,7 @@ fn told(text: &str) -> String {
 fn use_of(tool: &Value, input: &Value) -> String {
     let mut on = ["command", "file_path", "filePath", "path", "pattern"].iter();
     let on = on.find_map(|key| input[*key].as_str()).unwrap_or_default();
-    told(&format!("{} {on}", tool.as_str().unwrap_or("?")))
+    short_line(&format!("{} {on}", tool.as_str().unwrap_or("?")))
 }
 
 /// The conversation of this id.
@@ -475,7 +480,7 @@ fn session_of(id: &Value) -> Option<AgentNews> {
 }
 
 /// A text of an agent as its own words.
-fn said(text: &Value) -> Option<AgentNews> {
+fn said_news(text: &Value) -> Option<AgentNews> {
     Some(AgentNews::Said(text.as_str()?.to_owned()))
 }
 

@@ -8,8 +8,8 @@ use fp_run::run::state::Role;
 use serde_json::{Value, json};
 
 use super::{
-    AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, micro_usd, number, said,
-    session_of, told, use_of,
+    AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, micro_usd, number, said_news,
+    session_of, short_line, use_of,
 };
 
 /// The variable with a configuration that goes before those in files.
@@ -17,7 +17,7 @@ const CONFIGURATION: &str = "OPENCODE_CONFIG_CONTENT";
 /// The name of the agent in it.
 const AGENT: &str = "fp";
 
-pub(super) fn command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
+pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
     let known = std::env::var(CONFIGURATION)
         .ok()
         .and_then(|text| serde_json::from_str(&text).ok())
@@ -68,7 +68,7 @@ fn configuration(mut known: Value, order: &AgentOrder<'_>) -> Value {
     known
 }
 
-pub(super) fn read(line: &Value) -> Vec<AgentNews> {
+pub(super) fn parse_news(line: &Value) -> Vec<AgentNews> {
     let part = &line["part"];
     let mut news = Vec::from_iter(session_of(&line["sessionID"]));
     match line["type"].as_str() {
@@ -78,7 +78,7 @@ pub(super) fn read(line: &Value) -> Vec<AgentNews> {
                 &part["state"]["input"],
             )));
         }
-        Some("text") => news.extend(said(&part["text"])),
+        Some("text") => news.extend(said_news(&part["text"])),
         Some("step_finish") => {
             let tokens = &part["tokens"];
             news.push(AgentNews::Spent {
@@ -98,7 +98,7 @@ pub(super) fn read(line: &Value) -> Vec<AgentNews> {
                 .as_str()
                 .or(error["name"].as_str())
                 .unwrap_or("it failed");
-            let told = told(&format!("opencode says: {said}"));
+            let told = short_line(&format!("opencode says: {said}"));
             let fault = ServiceFault::of_status(error["data"]["statusCode"].as_u64(), told);
             news.push(AgentNews::Fault(fault));
         }

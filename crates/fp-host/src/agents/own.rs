@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{AgentCommand, AgentNews, AgentOrder, TokenUse, micro_usd, number, session_of};
 use crate::platform::program_command;
 
-pub(super) fn command(own: &OwnProgram, order: &AgentOrder<'_>) -> io::Result<AgentCommand> {
+pub(super) fn build_command(own: &OwnProgram, order: &AgentOrder<'_>) -> io::Result<AgentCommand> {
     let resumed = order.session.filter(|_| !own.resume.is_empty());
     let prompt = order.scratch.join(format!("{}.md", order.name));
     fs::write(&prompt, order.whole_prompt(resumed.is_some()))?;
@@ -36,7 +36,7 @@ pub(super) fn command(own: &OwnProgram, order: &AgentOrder<'_>) -> io::Result<Ag
     })
 }
 
-pub(super) fn read(line: &Value) -> Vec<AgentNews> {
+pub(super) fn parse_news(line: &Value) -> Vec<AgentNews> {
     let session = session_of(&line["session"]);
     let usage = &line["usage"];
     let micro_usd = micro_usd(&line["cost_usd"]);

@@ -36,15 +36,15 @@ fn words(made: &AgentCommand) -> Vec<String> {
 }
 
 fn claude(line: &str) -> Vec<AgentNews> {
-    AgentProgram::Claude(PathBuf::new()).read(line)
+    AgentProgram::Claude(PathBuf::new()).parse_news(line)
 }
 
 fn codex(line: &str) -> Vec<AgentNews> {
-    AgentProgram::Codex(PathBuf::new()).read(line)
+    AgentProgram::Codex(PathBuf::new()).parse_news(line)
 }
 
 fn opencode(line: &str) -> Vec<AgentNews> {
-    AgentProgram::OpenCode(PathBuf::new()).read(line)
+    AgentProgram::OpenCode(PathBuf::new()).parse_news(line)
 }
 
 #[test]
@@ -308,7 +308,7 @@ fn lines_of_opencode() {
 fn an_id_of_a_conversation_is_new_each_time() {
     let (player, name) = (AgentPlayer::default(), AgentName::new("builder-1").unwrap());
     let made = || {
-        claude::command(Path::new("claude"), &order(&player, &name, None))
+        claude::build_command(Path::new("claude"), &order(&player, &name, None))
             .session
             .unwrap()
     };
@@ -335,7 +335,7 @@ fn what_claude_may_do() {
         allow: &allow,
         ..order(&player, &name, Some("s-1"))
     };
-    let made = claude::command(Path::new("claude"), &builder);
+    let made = claude::build_command(Path::new("claude"), &builder);
     let line = words(&made).join(" ");
     assert!(
         line.contains("--permission-mode acceptEdits --resume s-1 --allowedTools"),
@@ -360,7 +360,7 @@ fn what_claude_may_do() {
         role: Role::Verifier,
         ..order(&player, &name, None)
     };
-    let line = words(&claude::command(Path::new("claude"), &verifier)).join(" ");
+    let line = words(&claude::build_command(Path::new("claude"), &verifier)).join(" ");
     assert!(
         line.contains("--agent fp:verifier") && line.contains("--permission-mode default"),
         "{line}"
@@ -381,7 +381,7 @@ fn what_codex_may_do() {
         cwd: folder.path(),
         ..order(&player, &name, None)
     };
-    let words = words(&codex::command(Path::new("codex"), &order));
+    let words = words(&codex::build_command(Path::new("codex"), &order));
     let line = words.join(" ");
     assert!(
         line.starts_with("exec --json --skip-git-repo-check -s workspace-write -c "),
@@ -409,7 +409,7 @@ fn what_codex_may_do() {
         needs_network: true,
         ..order
     };
-    let line = self::words(&codex::command(Path::new("codex"), &shared)).join(" ");
+    let line = self::words(&codex::build_command(Path::new("codex"), &shared)).join(" ");
     assert!(
         line.contains("sandbox_workspace_write.network_access=true"),
         "{line}"
@@ -426,7 +426,7 @@ fn what_opencode_may_do() {
             role,
             ..order(&player, &name, None)
         };
-        let variables = variables(&opencode::command(Path::new("opencode"), &order));
+        let variables = variables(&opencode::build_command(Path::new("opencode"), &order));
         let (_, text) = variables
             .into_iter()
             .find(|(name, _)| name == "OPENCODE_CONFIG_CONTENT")
@@ -460,14 +460,14 @@ fn what_opencode_may_do() {
 #[test]
 fn a_conversation_that_goes_on_has_no_page() {
     let (player, name) = (AgentPlayer::default(), AgentName::new("builder-1").unwrap());
-    let first = codex::command(Path::new("codex"), &order(&player, &name, None));
+    let first = codex::build_command(Path::new("codex"), &order(&player, &name, None));
     assert!(
         first.input.starts_with("# Builder\n\n# Now\n\nClaim."),
         "{}",
         first.input
     );
     assert_eq!(words(&first).last().unwrap(), "-");
-    let again = codex::command(Path::new("codex"), &order(&player, &name, Some("t1")));
+    let again = codex::build_command(Path::new("codex"), &order(&player, &name, Some("t1")));
     assert_eq!(again.input, "Claim.");
     assert_eq!(
         words(&again)[words(&again).len() - 3..],
@@ -499,7 +499,7 @@ fn placeholders_of_an_own_program() {
         scratch: folder.path(),
         ..order(&player, &name, None)
     };
-    let made = own::command(&own, &order).unwrap();
+    let made = own::build_command(&own, &order).unwrap();
     let prompt = folder.path().join("builder-1.md");
     assert_eq!(
         words(&made),
@@ -516,7 +516,7 @@ fn placeholders_of_an_own_program() {
             .unwrap()
             .starts_with("# Builder")
     );
-    let again = own::command(
+    let again = own::build_command(
         &own,
         &AgentOrder {
             session: Some("s 1"),
@@ -588,11 +588,11 @@ fn the_last_words_of_an_agent_are_bounded_and_end_with_its_complaint() {
     let line =
         "yes flood | head -c 100000; echo; echo 'I stop'; echo '{\"usage\":{}}'; echo boom >&2";
     let mut agent = script(folder.path(), line);
-    while agent.poll().is_none() {
+    while agent.try_wait().is_none() {
         std::thread::sleep(Duration::from_millis(10));
     }
     std::thread::sleep(Duration::from_millis(300));
-    let words = agent.end(Duration::ZERO);
+    let words = agent.end_and_collect(Duration::ZERO);
     assert!(words.last.ends_with("\nI stop\nboom"), "{words:?}");
     assert!(words.last.len() <= MAX_SAID, "{words:?}");
     assert_eq!(words.complaint, "boom");

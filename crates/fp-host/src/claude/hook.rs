@@ -336,14 +336,14 @@ impl HookReply<'_> {
         | Self::PromptContext(text)
         | Self::KeepInSummary(text)) = self;
         let text = prompt_lines(text, MAX_REPLY);
-        let whole = self.with(&text);
+        let whole = self.json_with_text(&text);
         match whole.to_string().len().saturating_sub(MAX_REPLY) {
             0 => whole,
-            excess => self.with(&prompt_lines(&text, text.len().saturating_sub(excess))),
+            excess => self.json_with_text(&prompt_lines(&text, text.len().saturating_sub(excess))),
         }
     }
 
-    fn with(self, text: &str) -> Value {
+    fn json_with_text(self, text: &str) -> Value {
         let permission = |decision: &str, reason: &str| {
             json!({ "hookSpecificOutput": {
                 "hookEventName": "PreToolUse",

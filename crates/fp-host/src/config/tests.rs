@@ -219,7 +219,7 @@ fn the_environment_has_the_last_word() {
     assert_eq!(config.settings().max_complexity, 5);
 
     let mut config = config;
-    config.add(
+    config.add_layer(
         SettingOrigin::Plan,
         serde_json::from_str(r#"{"maxComplexity": 2, "nudge": {"maxRetries": 9}}"#).unwrap(),
     );

@@ -110,10 +110,10 @@ pub(super) fn to_send(name: &str, text: String) -> HostResult<String> {
 
 /// `text` without secrets.
 pub fn redacted(text: &str) -> Cow<'_, str> {
-    without(text, &VALUES)
+    redact_values(text, &VALUES)
 }
 
-fn without<'t>(text: &'t str, values: &[String]) -> Cow<'t, str> {
+fn redact_values<'t>(text: &'t str, values: &[String]) -> Cow<'t, str> {
     let lower = text.to_ascii_lowercase();
     let mut text = Cow::Borrowed(text);
     let mut replace = |regex: &Regex, is_secret: fn(&str) -> bool| {
@@ -195,7 +195,8 @@ mod tests {
     #[test]
     fn secrets_by_their_form_and_by_the_name_of_their_variable() {
         let values = ["hunter2-and-more".to_owned()];
-        let check = |text: &str, expect: &str| assert_eq!(without(text, &values), expect, "{text}");
+        let check =
+            |text: &str, expect: &str| assert_eq!(redact_values(text, &values), expect, "{text}");
         check(
             "nothing secret: sk-1, ghp_x, AKIA, eyJ",
             "nothing secret: sk-1, ghp_x, AKIA, eyJ",

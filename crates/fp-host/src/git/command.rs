@@ -238,8 +238,9 @@ impl GitCall {
             drop(child.kill());
             child.wait().map_err(failed)?;
         }
-        let [stdout, stderr] = [stdout, stderr]
-            .map(|reader| reader.map_or_else(String::new, |reader| reader.finish(DRAIN).to_text()));
+        let [stdout, stderr] = [stdout, stderr].map(|reader| {
+            reader.map_or_else(String::new, |reader| reader.collect_output(DRAIN).to_text())
+        });
         let failure = match status {
             Some(status) if status.success() => None,
             Some(status) => Some((status.code(), readable_tail(stderr.as_bytes(), MAX_OUTPUT))),
@@ -308,14 +309,14 @@ pub(super) fn readable_tail(bytes: &[u8], limit: usize) -> String {
         .collect()
 }
 
-/// Time limit of [`ask`].
+/// Time limit of [`git_output`].
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// Runs `git ARGS` in `folder` and returns its trimmed output.
 ///
 /// # Errors
 /// Git is missing, takes too long, or ends with a status other than 0.
-pub fn ask(folder: &Path, args: &[&str]) -> HostResult<String> {
+pub fn git_output(folder: &Path, args: &[&str]) -> HostResult<String> {
     let output = GitCall::in_folder(folder)
         .literal()
         .args(args)

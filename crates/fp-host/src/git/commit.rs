@@ -46,7 +46,7 @@ pub enum Blocked {
     #[error("git is locked: another git process is at work, or one that died left `{0}` behind")]
     Locked(String),
     /// Files are in conflict, whether or not they belong to this commit.
-    #[error("files are in conflict: {}; settle them and `git add` them", listed(.0))]
+    #[error("files are in conflict: {}; settle them and `git add` them", file_list(.0))]
     Conflict(Vec<RepoPath>),
     /// A hook refused it, it could not be signed, or git failed in another way. The end of what was said.
     #[error("git made no commit{}", if .0.is_empty() { ", and said nothing".into() } else { format!(": {}", .0) })]
@@ -54,7 +54,7 @@ pub enum Blocked {
 }
 
 /// The paths in one line.
-pub(crate) fn listed(files: &[RepoPath]) -> String {
+pub(crate) fn file_list(files: &[RepoPath]) -> String {
     files
         .iter()
         .map(ToString::to_string)
@@ -64,7 +64,12 @@ pub(crate) fn listed(files: &[RepoPath]) -> String {
 
 /// The end of a sentence about files that stay as they are, because they changed during a failed commit.
 pub(crate) fn stays_as_edited(files: &[RepoPath]) -> Option<String> {
-    (!files.is_empty()).then(|| format!("; edited meanwhile, and left as it is: {}", listed(files)))
+    (!files.is_empty()).then(|| {
+        format!(
+            "; edited meanwhile, and left as it is: {}",
+            file_list(files)
+        )
+    })
 }
 
 impl Git {

@@ -30,7 +30,7 @@ use crate::platform::{self, os_string};
 use crate::repo::{self, Repo};
 
 pub use commit::{Blocked, CommitOutcome};
-pub(crate) use commit::{listed, stays_as_edited};
+pub(crate) use commit::{file_list, stays_as_edited};
 pub(crate) use diff::Blobs;
 pub use diff::{Compared, Side};
 pub use history::GitCommit;

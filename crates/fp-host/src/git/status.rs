@@ -9,7 +9,7 @@ use fp_plan::repo_path::RepoPath;
 use fp_run::run::approval;
 use fp_run::verification::GitSurroundings;
 
-use super::command::ask;
+use super::command::git_output;
 use super::{Git, Oid, no_commit, records_of};
 use crate::error::{HostError, HostResult};
 use crate::file;
@@ -459,7 +459,7 @@ impl Git {
                 }
                 // The index itself changes whenever git looks.
                 let staged =
-                    ask(&path, &["--git-dir=.", "ls-files", "--stage"]).unwrap_or_default();
+                    git_output(&path, &["--git-dir=.", "ls-files", "--stage"]).unwrap_or_default();
                 files.insert(
                     self.shown_path(&path.join("index")),
                     hash(staged.as_bytes()),

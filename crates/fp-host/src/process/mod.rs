@@ -80,8 +80,8 @@ pub fn run_line(line: &str, directory: &Path, limits: Limits) -> io::Result<Fini
     let mut group = ProcessGroup::spawn(command, Duration::ZERO)?;
     let reader = OutputReader::start(pipe, limits.head, limits.tail);
     let end = wait(&mut group, limits.time, POLL)?;
-    group.end(GRACE)?;
-    let output = reader.finish(DRAIN);
+    group.end_group(GRACE)?;
+    let output = reader.collect_output(DRAIN);
     Ok(FinishedCommand {
         end,
         duration: started.elapsed(),
@@ -154,7 +154,7 @@ pub fn answer_of(command: Command, time: Duration) -> Result<String, String> {
         head: LONGEST_ANSWER,
         tail: 0,
     };
-    let answer = ask(command, b"", limits)
+    let answer = run_to_end(command, b"", limits)
         .map_err(|error| format!("can't be started: {}", reason_of(&error)))?;
     let fault = match answer.end {
         CommandEnd::Exited(0) => return Ok(answer.stdout.to_text()),
@@ -180,23 +180,23 @@ fn last_line(text: &str) -> String {
 ///
 /// # Errors
 /// The command can't be started.
-pub fn ask(command: Command, input: &[u8], limits: Limits) -> io::Result<ProgramAnswer> {
+pub fn run_to_end(command: Command, input: &[u8], limits: Limits) -> io::Result<ProgramAnswer> {
     let (mut group, outputs) = spawn_with(command, input.to_owned(), Duration::ZERO)?;
     let (stdout, stderr) = outputs
         .map(|pipe| OutputReader::start(pipe, limits.head, limits.tail))
         .into();
     let end = wait(&mut group, limits.time, QUICK_POLL)?;
-    group.end(GRACE)?;
+    group.end_group(GRACE)?;
     Ok(ProgramAnswer {
         end,
-        stdout: stdout.finish(DRAIN),
-        stderr: stderr.finish(DRAIN),
+        stdout: stdout.collect_output(DRAIN),
+        stderr: stderr.collect_output(DRAIN),
     })
 }
 
 /// Waits for the command itself, not for its background processes; polls at least once every `poll`.
 fn wait(group: &mut ProcessGroup, limit: Duration, poll: Duration) -> io::Result<CommandEnd> {
-    let end = poll_until(limit, poll, || group.poll())?;
+    let end = poll_until(limit, poll, || group.try_wait())?;
     Ok(end.unwrap_or(CommandEnd::TimedOut(limit.as_secs())))
 }
 

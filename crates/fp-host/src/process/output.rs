@@ -131,7 +131,7 @@ impl OutputReader {
 
     /// The output up to the end of the pipe, or as much as came within `patience`: an escaped process may
     /// hold the pipe open forever.
-    pub(crate) fn finish(self, patience: Duration) -> CommandOutput {
+    pub(crate) fn collect_output(self, patience: Duration) -> CommandOutput {
         let _ = self.ended.recv_timeout(patience);
         self.kept
             .lock()

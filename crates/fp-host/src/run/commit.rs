@@ -74,7 +74,7 @@ pub fn settle(
             now: &now,
         };
         match settling.complete(&task, &lock) {
-            Err(error) if error.ends() == Exit::Overtaken && tries < fleet::TRIES => {
+            Err(error) if error.exit_status() == Exit::Overtaken && tries < fleet::TRIES => {
                 tries += 1;
                 fleet::pause(tries, begun.elapsed());
             }
@@ -132,7 +132,7 @@ impl Settling<'_> {
             bring(plan, &state, task)?;
             return self.done(None, "commits are off");
         }
-        let mut files = paths(task.changed());
+        let mut files = paths(task.measured_changes());
         let Some(measured) = task.measured().filter(|_| !files.is_empty()) else {
             return self.done(None, "it changed nothing");
         };
@@ -162,7 +162,7 @@ impl Settling<'_> {
         }
         let commits = match state.commits() {
             Some(settled) => settled.clone(),
-            None => CommitHistory::of(&git.recent_subjects(SUBJECTS)?),
+            None => CommitHistory::from_subjects(&git.recent_subjects(SUBJECTS)?),
         };
         let message = commits.compose(&task.leaf.title, &files);
         let intent = CommitIntent {
@@ -330,7 +330,7 @@ fn verified_on(git: &Git, task: &TaskState, hash: &Oid) -> HostResult<Option<Oid
     let merged = git.merge(
         &base.head.parse()?,
         &tree,
-        &paths(task.changed()),
+        &paths(task.measured_changes()),
         &git.parent(hash)?,
     )?;
     Ok(match merged {
@@ -368,7 +368,7 @@ fn made_before(
 /// # Errors
 /// Git fails.
 pub fn head_moved(plan: &OpenPlan, state: &State, tip: Option<&Oid>) -> HostResult<Option<Moved>> {
-    let waits = |status| state.count(status) > 0;
+    let waits = |status| state.count_in(status) > 0;
     let Some(seen) = &state.head else {
         return Ok(None);
     };

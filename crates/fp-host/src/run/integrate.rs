@@ -98,7 +98,7 @@ pub(super) fn integrate<'p>(
             began.short()
         )));
     }
-    let merged = match git.merge(&began, &tree, &paths(task.changed()), &head)? {
+    let merged = match git.merge(&began, &tree, &paths(task.measured_changes()), &head)? {
         Merge::Clean(merged) => merged,
         Merge::Conflict {
             tree,

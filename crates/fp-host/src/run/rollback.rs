@@ -14,7 +14,7 @@ use super::commit::COMMIT_PATIENCE;
 use super::integrate::Incoming;
 use super::worktree::{Worktrees, follow_branch};
 use crate::error::{HostError, HostErrorKind, HostResult};
-use crate::git::{Blocked, CommitOutcome, Git, Merge, Oid, listed, stays_as_edited};
+use crate::git::{Blocked, CommitOutcome, Git, Merge, Oid, file_list, stays_as_edited};
 use crate::plan::OpenPlan;
 use crate::store::acquire;
 
@@ -80,7 +80,7 @@ fn undo<'p>(
             return Err(decline(
                 format!(
                     "later commits have changed the same lines: {}",
-                    listed(&files)
+                    file_list(&files)
                 ),
                 "nothing is changed; undo it by hand and commit that, then run this again",
             )

@@ -92,7 +92,7 @@ pub fn try_commands(
         last = now;
     }
     let mut ledger = plan.lock_in_order()?;
-    let events = ledger.state().tried(&commands, &runs, notes.clone());
+    let events = ledger.state().record_trial(&commands, &runs, notes.clone());
     ledger.append(events, now())?;
     Ok(notes)
 }

@@ -363,7 +363,7 @@ pub fn judge(
     let opinion = verdict
         .opinion
         .clone()
-        .complete(verified.criteria.len())
+        .check_complete(verified.criteria.len())
         .map_err(|error| {
             HostError::failed(error)
                 .with_hint("judge each criterion once: --pass 'N: …' or --fail 'N: …'")
@@ -372,7 +372,7 @@ pub fn judge(
     let (iteration, criteria) = (Some(verified.iteration), &verified.criteria);
     let mut events = ledger
         .state()
-        .judge(id, iteration, opinion, criteria, fresh_token())?;
+        .judge_task(id, iteration, opinion, criteria, fresh_token())?;
     let notes = verdict
         .notes
         .iter()
@@ -388,7 +388,7 @@ pub fn judge(
     drop(ledger);
     let (settled, delayed) = match settle(plan, now, COMMIT_PATIENCE) {
         Ok(settled) => (settled, None),
-        Err(error) => match error.ends() {
+        Err(error) => match error.exit_status() {
             Exit::CutOff | Exit::Overtaken => (Vec::new(), Some(error)),
             _ => return Err(error),
         },

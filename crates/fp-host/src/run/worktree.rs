@@ -134,7 +134,7 @@ impl<'p> Worktrees<'p> {
             repositories.iter().for_each(|kept| say(kept));
             snapshot = git.snapshot_tree()?;
         }
-        let around = Some(surroundings.since(state.around(), true));
+        let around = Some(surroundings.since(state.git_surroundings(), true));
         let tree = snapshot.tree.to_string();
         let earlier = task
             .base

@@ -73,7 +73,7 @@ impl Store {
     /// # Errors
     /// Its file, or the trust store, can't be read.
     pub fn membership(&self) -> HostResult<Option<Membership>> {
-        Membership::read(self.folder(), &self.plan_id)
+        Membership::load_own(self.folder(), &self.plan_id)
     }
 
     fn expect_membership(&self) -> HostResult<Membership> {
@@ -213,7 +213,7 @@ impl Store {
         news: News,
         heard: BTreeMap<MachineId, Timestamp>,
     ) -> HostResult<()> {
-        let (member, entries) = remote.joined(machine, news, heard)?;
+        let (member, entries) = remote.join_as(machine, news, heard)?;
         let key = self.key_to_write()?;
         let mut chain = Chain::new(Some(&key), &self.plan_id, "");
         let mut lines = Vec::new();
@@ -294,7 +294,7 @@ impl Store {
         let landed = member
             .in_flight
             .iter()
-            .find(|pushed| news.has(&pushed.commit))
+            .find(|pushed| news.has_commit(&pushed.commit))
             .cloned();
         let mut base = State::clone(loaded.base());
         let (mut lines, mut noted) = (Vec::new(), false);
@@ -310,7 +310,7 @@ impl Store {
                 .any(|event| matches!(event, Event::Noted { .. }));
             lines.extend(chain.write(&line_of(&entry)?));
             base.apply_line(&entry, &chain.last, true);
-            member.hear(&entry);
+            member.record_heard(&entry);
         }
         let log = self.log_file();
         remote.expect_room(&member.seen, loaded.mark.bytes + lines.len() as u64)?;
@@ -321,7 +321,7 @@ impl Store {
         let lost = loaded.state.lost_since(&base);
         self.drop_waiting(landed.as_ref(), &lost)?;
         let notices = remote.write_files(&mut member, &news)?;
-        member.take(news);
+        member.apply_news(news);
         member.write(self.folder())?;
         self.remember(None);
         snapshot::write(&self.snapshot_file(), &key, mark, &chain.last, &base);

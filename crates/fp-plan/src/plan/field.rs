@@ -76,7 +76,7 @@ struct FieldRow {
     form: FieldForm,
 }
 
-const fn row(kind: FieldKind, label: &'static str, form: FieldForm) -> FieldRow {
+const fn field_row(kind: FieldKind, label: &'static str, form: FieldForm) -> FieldRow {
     FieldRow {
         kind,
         label,
@@ -93,29 +93,29 @@ const LEVEL: FieldForm = FieldForm::Choice(&[&["low"], &["medium"], &["high"]]);
 
 /// All fields in writing order.
 const FIELDS: [FieldRow; 16] = [
-    row(FieldKind::Complexity, "Complexity", FieldForm::Number),
-    row(FieldKind::Description, "Description", FieldForm::Prose),
+    field_row(FieldKind::Complexity, "Complexity", FieldForm::Number),
+    field_row(FieldKind::Description, "Description", FieldForm::Prose),
     FieldRow {
         also: Some("Acceptance Criteria"),
-        ..row(FieldKind::Acceptance, "Acceptance", FieldForm::Criteria)
+        ..field_row(FieldKind::Acceptance, "Acceptance", FieldForm::Criteria)
     },
-    row(FieldKind::Dependencies, "Dependencies", FieldForm::Ids),
-    row(FieldKind::After, "After", FieldForm::Ids),
-    row(FieldKind::Files, "Files", FieldForm::Paths),
-    row(FieldKind::TestsRequired, "Tests Required", YES_OR_NO),
-    row(FieldKind::Hints, "Hints", FieldForm::Remarks),
-    row(FieldKind::References, "References", FieldForm::References),
-    row(FieldKind::Guardrails, "Guardrails", FieldForm::Remarks),
-    row(
+    field_row(FieldKind::Dependencies, "Dependencies", FieldForm::Ids),
+    field_row(FieldKind::After, "After", FieldForm::Ids),
+    field_row(FieldKind::Files, "Files", FieldForm::Paths),
+    field_row(FieldKind::TestsRequired, "Tests Required", YES_OR_NO),
+    field_row(FieldKind::Hints, "Hints", FieldForm::Remarks),
+    field_row(FieldKind::References, "References", FieldForm::References),
+    field_row(FieldKind::Guardrails, "Guardrails", FieldForm::Remarks),
+    field_row(
         FieldKind::TestCommands,
         "Test Commands",
         FieldForm::Commands,
     ),
-    row(FieldKind::Verify, "Verify", FieldForm::Command),
-    row(FieldKind::Covers, "Covers", FieldForm::Names),
-    row(FieldKind::Group, "Group", FieldForm::Text),
-    row(FieldKind::Risk, "Risk", LEVEL),
-    row(FieldKind::Priority, "Priority", FieldForm::Text),
+    field_row(FieldKind::Verify, "Verify", FieldForm::Command),
+    field_row(FieldKind::Covers, "Covers", FieldForm::Names),
+    field_row(FieldKind::Group, "Group", FieldForm::Text),
+    field_row(FieldKind::Risk, "Risk", LEVEL),
+    field_row(FieldKind::Priority, "Priority", FieldForm::Text),
 ];
 
 impl FieldKind {

@@ -120,33 +120,33 @@ pub fn format(text: &str) -> Result<String, FormatError> {
 /// voids every approval. Dependencies are written as in the plan.
 pub fn leaf_text(task: &Task) -> String {
     let mut out = String::new();
-    line(&mut out, "id", &task.id);
-    line(&mut out, "title", &task.description);
+    push_line(&mut out, "id", &task.id);
+    push_line(&mut out, "title", &task.description);
     for (kind, field) in task.fields.given() {
         if kind.form().is_list() {
-            line(&mut out, kind.label(), "");
+            push_line(&mut out, kind.label(), "");
             field
                 .items
                 .iter()
-                .for_each(|item| line(&mut out, "-", &item.text));
+                .for_each(|item| push_line(&mut out, "-", &item.text));
         } else if let (FieldKind::Complexity, Some(number)) = (kind, task.complexity) {
-            line(&mut out, "complexity", &number.to_string());
+            push_line(&mut out, "complexity", &number.to_string());
         } else if let Some(text) = task.fields.text(kind) {
             let name = match kind {
                 FieldKind::Complexity => "complexity",
                 _ => kind.label(),
             };
-            line(&mut out, name, text);
+            push_line(&mut out, name, text);
         }
     }
     for (label, item) in &task.fields.unknown {
-        line(&mut out, "unknown", label);
-        line(&mut out, "-", &item.text);
+        push_line(&mut out, "unknown", label);
+        push_line(&mut out, "-", &item.text);
     }
     out
 }
 
-fn line(out: &mut String, name: &str, value: &str) {
+fn push_line(out: &mut String, name: &str, value: &str) {
     let value = value
         .replace('\\', "\\\\")
         .replace('\n', "\\n")

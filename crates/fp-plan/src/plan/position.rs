@@ -54,7 +54,7 @@ impl<'t> Lines<'t> {
     }
 
     /// Offset of the first byte of a line, counted from 1; the text's end if there is no such line.
-    pub fn start(&self, line: usize) -> usize {
+    pub fn line_start(&self, line: usize) -> usize {
         line.checked_sub(1)
             .and_then(|index| self.starts.get(index))
             .copied()
@@ -62,9 +62,9 @@ impl<'t> Lines<'t> {
     }
 
     /// The text of a line, counted from 1, without its line ending; empty if there is no such line.
-    pub fn line(&self, line: usize) -> &'t str {
+    pub fn line_text(&self, line: usize) -> &'t str {
         self.text
-            .get(self.start(line)..self.start(line + 1))
+            .get(self.line_start(line)..self.line_start(line + 1))
             .unwrap_or_default()
             .trim_end_matches(['\r', '\n'])
     }
@@ -78,7 +78,7 @@ mod tests {
     fn columns_of_a_long_line() {
         let text = format!("\u{feff}x\n{}", "a한é😀".repeat(1_000));
         let lines = Lines::new(&text);
-        let start = lines.start(2);
+        let start = lines.line_start(2);
         for (column, (at, _)) in text[start..].char_indices().enumerate() {
             assert_eq!(
                 lines.position(start + at),
@@ -95,7 +95,10 @@ mod tests {
                 column: 4_001
             }
         );
-        assert_eq!((lines.start(1), lines.start(9)), (BOM.len(), text.len()));
+        assert_eq!(
+            (lines.line_start(1), lines.line_start(9)),
+            (BOM.len(), text.len())
+        );
     }
 
     #[test]
@@ -124,11 +127,11 @@ mod tests {
         let lines = Lines::new("a\r\nb\n");
         assert_eq!(
             [
-                lines.line(0),
-                lines.line(1),
-                lines.line(2),
-                lines.line(3),
-                lines.line(9)
+                lines.line_text(0),
+                lines.line_text(1),
+                lines.line_text(2),
+                lines.line_text(3),
+                lines.line_text(9)
             ],
             ["", "a", "b", "", ""]
         );

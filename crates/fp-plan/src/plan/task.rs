@@ -33,10 +33,10 @@ pub struct Field<'t> {
 
 impl<'t> Item<'t> {
     /// The entry that is `part` of `text`, as it stands there.
-    pub(crate) fn of(text: &str, part: &'t str) -> Self {
+    pub(crate) fn from_slice(text: &str, part: &'t str) -> Self {
         Self {
             text: part.into(),
-            span: Span::of(text, part),
+            span: Span::of_slice(text, part),
             note: None,
         }
     }
@@ -190,7 +190,7 @@ impl<'t> Task<'t> {
     }
 
     /// The tasks that come before it without being needed, as written.
-    pub fn after(&self) -> impl Iterator<Item = &str> {
+    pub fn runs_after(&self) -> impl Iterator<Item = &str> {
         self.fields.texts(FieldKind::After)
     }
 

@@ -33,7 +33,7 @@ fn check_task(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSin
             let kept = written_ids(task, kind, |id| id != item.text);
             let fix = set_ids(context.plan, task, kind, &kept, "remove the dependency");
             sink.report(task, item.span, detail)
-                .hint("name the tasks beside it that it needs")
+                .set_hint("name the tasks beside it that it needs")
                 .fixes(vec![fix]);
         }
     }

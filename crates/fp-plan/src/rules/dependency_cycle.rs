@@ -24,7 +24,7 @@ fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
         let ids: Vec<&str> = ids.map(|&task| &*context.task(task).id).collect();
         let detail = format!("tasks wait for each other: {}", ids.join(" → "));
         sink.report(context.task(path[0]), first_step(context, &path), detail)
-            .hint("remove the dependency that matters least, or split a task so that both can wait for one part");
+            .set_hint("remove the dependency that matters least, or split a task so that both can wait for one part");
     }
 }
 

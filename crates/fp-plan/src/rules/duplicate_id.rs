@@ -21,6 +21,6 @@ fn check_task(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSin
         let title = &*context.task(first).description;
         let detail = format!("id {} is already that of {title:?}", task.id);
         sink.report(task, task.id_span, detail)
-            .hint("give one of the two another id");
+            .set_hint("give one of the two another id");
     }
 }

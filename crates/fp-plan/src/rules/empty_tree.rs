@@ -16,6 +16,6 @@ pub(super) static RULE: Rule = Rule {
 fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
     if context.plan.root.is_none() && !context.has_syntax_errors {
         sink.report_plan("there is no task in this file")
-            .hint("write tasks as `- [ID: 1] Title (Complexity: 3)`");
+            .set_hint("write tasks as `- [ID: 1] Title (Complexity: 3)`");
     }
 }

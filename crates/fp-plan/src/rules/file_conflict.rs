@@ -56,7 +56,7 @@ fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
             "`{path}`{more} is also changed by {other}, and neither task waits for the other"
         );
         sink.report(task, *span, detail)
-            .hint(format!(
+            .set_hint(format!(
                 "add `After: {other}` to {id}, or move the shared part to one of them"
             ))
             .fixes(fix.into_iter().collect());

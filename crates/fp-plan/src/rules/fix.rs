@@ -2,7 +2,7 @@
 //! next round, on the text as it is then. Edits touch as little as possible, which preserves comments, order and
 //! spacing.
 
-use super::{RuleFacts, check};
+use super::{RuleFacts, check_plan};
 use crate::diagnostic::{Diagnostic, Span, TextFix};
 use crate::plan::field::FieldKind;
 use crate::plan::parse;
@@ -49,7 +49,7 @@ pub fn fix_all(source: &str, facts: &RuleFacts) -> FixedText {
 /// The findings in `source` that can be fixed.
 fn mendable_findings(source: &str, facts: &RuleFacts) -> Vec<Diagnostic> {
     let (plan, parsed) = parse(source);
-    let mut found = check(&plan, &parsed, facts);
+    let mut found = check_plan(&plan, &parsed, facts);
     found.retain(|diagnostic| !diagnostic.fixes.is_empty());
     found
 }

@@ -21,7 +21,7 @@ fn check_leaf(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
             let code = u32::from(hidden);
             let detail = format!("the command has an invisible character, U+{code:04X}");
             sink.report(task, command.span, detail)
-                .hint("take it out, or put the command into a script");
+                .set_hint("take it out, or put the command into a script");
         }
     }
 }

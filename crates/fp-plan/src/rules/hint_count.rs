@@ -18,7 +18,7 @@ fn check_leaf(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     if let Some(hints) = hints.filter(|hints| hints.items.len() > 4) {
         let count = hints.items.len();
         let detail = format!("the task has {count} hints, it should have at most 4");
-        sink.report(task, hints.span, detail).hint(
+        sink.report(task, hints.span, detail).set_hint(
             "keep the hints that decide how it is built; places to read belong under `References:`",
         );
     }

@@ -31,7 +31,7 @@ fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
         let id = free_id(context, task, &mut taken);
         let fixes = renaming_fixes(context, index, &id);
         sink.report(task, task.id_span, detail)
-            .hint(format!("call it {id}"))
+            .set_hint(format!("call it {id}"))
             .fixes(fixes);
     }
 }

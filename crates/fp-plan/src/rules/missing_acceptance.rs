@@ -18,6 +18,6 @@ fn check_leaf(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     if task.fields.items(FieldKind::Acceptance).is_empty() {
         let span = task.fields.span(FieldKind::Acceptance).unwrap_or(task.span);
         sink.report(task, span, "the task has no acceptance criteria")
-            .hint("list under `Acceptance:` what can be observed when it is done");
+            .set_hint("list under `Acceptance:` what can be observed when it is done");
     }
 }

@@ -25,5 +25,5 @@ fn check_leaf(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     };
     let source = source.filter(|source| !source.text.is_empty());
     sink.report(task, source.map_or(task.span, |source| source.span), detail)
-        .hint("end the line with `(Complexity: N)`, N from 1 to 10");
+        .set_hint("end the line with `(Complexity: N)`, N from 1 to 10");
 }

@@ -28,7 +28,7 @@ fn check_leaf(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>
         if is_missing && !is_pattern && !context.created.contains(path) {
             let detail = format!("`{path}` does not exist, and no task says that it creates it");
             sink.report(task, item.span, detail)
-                .hint("correct the path, or mark the file as `(new)`");
+                .set_hint("correct the path, or mark the file as `(new)`");
         }
     }
 }

@@ -21,7 +21,7 @@ fn check_leaf(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>
         let fix = add_guardrail(context.plan, task, &file_boundary(task));
         let detail = "no guardrail bounds the files that may be modified";
         sink.report(task, first.span, detail)
-            .hint(format!("add `{BOUNDARY} …`"))
+            .set_hint(format!("add `{BOUNDARY} …`"))
             .fixes(fix.into_iter().collect());
     }
 }

@@ -18,6 +18,6 @@ fn check_leaf(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     if task.fields.get(FieldKind::Files).is_none() {
         let detail = "the task doesn't say which files it changes";
         sink.report(task, task.span, detail)
-            .hint("add `Files:` with the files, or `Files: none`");
+            .set_hint("add `Files:` with the files, or `Files: none`");
     }
 }

@@ -37,6 +37,6 @@ fn check_leaf(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>
         given.unwrap_or(task.span),
         "the task has no guardrails",
     )
-    .hint("say under `Guardrails:` what the builder must not do, its file boundary first")
+    .set_hint("say under `Guardrails:` what the builder must not do, its file boundary first")
     .fixes(vec![fix]);
 }

@@ -18,6 +18,6 @@ fn check_leaf(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     if task.fields.items(FieldKind::Hints).is_empty() {
         let span = task.fields.span(FieldKind::Hints).unwrap_or(task.span);
         sink.report(task, span, "the task has no hints")
-            .hint("add one to four under `Hints:`: where to start, what to reuse");
+            .set_hint("add one to four under `Hints:`: where to start, what to reuse");
     }
 }

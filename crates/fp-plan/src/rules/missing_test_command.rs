@@ -20,6 +20,6 @@ fn check_leaf(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     {
         let detail = "tests are required and there is no command that runs them";
         sink.report(task, span, detail)
-            .hint("add `Test Commands:` with the narrowest command that runs them");
+            .set_hint("add `Test Commands:` with the narrowest command that runs them");
     }
 }

@@ -28,5 +28,5 @@ fn check_leaf(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
         }
     };
     sink.report(task, span, detail)
-        .hint("write `Tests Required: yes` or `Tests Required: no`");
+        .set_hint("write `Tests Required: yes` or `Tests Required: no`");
 }

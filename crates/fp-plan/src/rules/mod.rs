@@ -121,13 +121,13 @@ pub static RULES: &[&Rule] = &[
     &parent_fields::RULE,
 ];
 
-pub fn rule(id: &str) -> Option<&'static Rule> {
+pub fn find_rule(id: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.id == id)
 }
 
 /// Checks `plan` against every rule. `parsed` holds the parser's findings, `facts` the knowledge from outside. The
 /// result includes `parsed` and is in source order.
-pub fn check(plan: &Plan, parsed: &[Diagnostic], facts: &RuleFacts) -> Vec<Diagnostic> {
+pub fn check_plan(plan: &Plan, parsed: &[Diagnostic], facts: &RuleFacts) -> Vec<Diagnostic> {
     let context = RuleContext::new(plan, parsed, facts);
     let mut found = parsed.to_vec();
     let leaves: Vec<&Task> = plan.leaves().filter(|leaf| !leaf.broken).collect();

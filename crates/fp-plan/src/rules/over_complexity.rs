@@ -21,6 +21,6 @@ fn check_leaf(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>
         let span = source.map_or(task.span, |source| source.span);
         let detail = format!("complexity {complexity} is above the limit of {limit}");
         sink.report(task, span, detail)
-            .hint("split the task into two to five subtasks");
+            .set_hint("split the task into two to five subtasks");
     }
 }

@@ -41,5 +41,5 @@ fn check_task(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSin
         labels.join(", ")
     );
     sink.report(task, first, detail)
-        .hint("move it to the subtasks that it is about");
+        .set_hint("move it to the subtasks that it is about");
 }

@@ -36,6 +36,6 @@ fn check_leaf(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>
             (Ok(_), _) => continue,
         };
         let detail = format!("`{}` is {why}", item.text.escape_debug());
-        sink.report(task, item.span, detail).hint(hint);
+        sink.report(task, item.span, detail).set_hint(hint);
     }
 }

@@ -23,7 +23,7 @@ fn check_leaf(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>
         if let Some(word) = words.find(|word| starts_command(first, word) || is_known(word)) {
             let detail = format!("this is one command, and `{word}` behind a comma is a program");
             sink.report(task, command.span, detail)
-                .hint("write one command a line in a list below the label, or quote the text that has the comma");
+                .set_hint("write one command a line in a list below the label, or quote the text that has the comma");
         }
     }
 }

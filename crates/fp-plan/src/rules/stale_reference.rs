@@ -36,7 +36,7 @@ fn check_leaf(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>
         };
         if let Some(detail) = fault_of(context, &found) {
             sink.report(task, item.span, detail)
-                .hint("look the place up again, or leave the reference out");
+                .set_hint("look the place up again, or leave the reference out");
         }
     }
 }

@@ -25,6 +25,6 @@ fn check_task(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSin
     if task.parent.is_some() {
         let subtasks = counted(count, "subtask");
         let detail = format!("the task has {subtasks}, a parent has 2 to 5");
-        sink.report(task, task.span, detail).hint(hint);
+        sink.report(task, task.span, detail).set_hint(hint);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 
 use super::fix::fix_all;
-use super::{ConfirmedRequirement, PathFact, RULES, RuleFacts, check, rule};
+use super::{ConfirmedRequirement, PathFact, RULES, RuleFacts, check_plan, find_rule};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::plan::parse;
 
@@ -36,7 +36,7 @@ fn facts() -> RuleFacts {
 
 fn found(text: &str, facts: &RuleFacts) -> Vec<Diagnostic> {
     let (plan, parsed) = parse(text);
-    check(&plan, &parsed, facts)
+    check_plan(&plan, &parsed, facts)
 }
 
 fn ids(text: &str) -> Vec<&'static str> {
@@ -97,7 +97,7 @@ fn every_rule_holds_for_its_examples() {
 fn the_catalogue_is_complete() {
     let unique: HashSet<&str> = RULES.iter().map(|rule| rule.id).collect();
     assert_eq!((RULES.len(), unique.len()), (29, 29));
-    assert!(rule("syntax").is_some() && rule("nonsense").is_none());
+    assert!(find_rule("syntax").is_some() && find_rule("nonsense").is_none());
     let errors = RULES
         .iter()
         .filter(|rule| rule.severity == Severity::Error)

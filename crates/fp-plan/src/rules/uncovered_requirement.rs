@@ -29,7 +29,7 @@ fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
             .any(|name| covered.contains(&name.to_lowercase()))
         {
             sink.report_plan(format!("no leaf covers {id}: {text}"))
-                .hint(format!(
+                .set_hint(format!(
                     "add `Covers: {id}` to the leaf that does, or a leaf"
                 ));
         }

@@ -21,8 +21,10 @@ fn check_leaf(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>
         }
         let finding = sink.report(task, item.span, format!("there is no task `{}`", item.text));
         match meant_id(context, item) {
-            Some(id) => finding.hint(format!("did you mean {id}?")),
-            None => finding.hint("name tasks by their ids, separated by commas, or write `none`"),
+            Some(id) => finding.set_hint(format!("did you mean {id}?")),
+            None => {
+                finding.set_hint("name tasks by their ids, separated by commas, or write `none`")
+            }
         };
     }
 }

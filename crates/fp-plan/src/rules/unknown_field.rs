@@ -53,16 +53,17 @@ fn check_task(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSin
                 .to_owned(),
         };
         let detail = format!("`{label}` is not a field of a task");
-        sink.report(task, item.span, detail).hint(hint);
+        sink.report(task, item.span, detail).set_hint(hint);
     }
     for (label, item) in &task.fields.duplicates {
         let detail = format!("`{label}` is given twice, the first one counts");
-        sink.report(task, item.span, detail).hint("merge the two");
+        sink.report(task, item.span, detail)
+            .set_hint("merge the two");
     }
     if let Some(item) = task.fields.value(FieldKind::Risk)
         && task.fields.text(FieldKind::Risk).is_none()
     {
         sink.report(task, item.span, format!("`{}` is no risk", item.text))
-            .hint("write low, medium or high");
+            .set_hint("write low, medium or high");
     }
 }

@@ -34,7 +34,7 @@ fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
                     false => ("program", NO_PROGRAM),
                 };
                 sink.report(leaf, command.span, format!("there is no {what} `{word}`"))
-                    .hint(hint);
+                    .set_hint(hint);
             }
         }
     }

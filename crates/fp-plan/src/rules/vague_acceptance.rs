@@ -40,7 +40,7 @@ fn check_leaf(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
         if let Some(phrase) = vague_phrase(&item.text) {
             let detail = format!("\"{phrase}\" says nothing that can be observed");
             sink.report(task, item.span, detail)
-                .hint("name something visible: a value, an error, an exit status, a file");
+                .set_hint("name something visible: a value, an error, an exit status, a file");
         }
     }
 }

@@ -29,16 +29,16 @@ fn step_text(step: &ScheduleStep<'_>) -> String {
         inline(step.title)
     );
     let mut field = |label: &str, value: String| out.push_str(&format!("{pad}- {label}:{value}\n"));
-    field("Dependencies", listed(&step.dependencies, inline));
+    field("Dependencies", label_texts(&step.dependencies, inline));
     if !step.after.is_empty() {
-        field("After", listed(&step.after, inline));
+        field("After", label_texts(&step.after, inline));
     }
     field("Complexity", format!(" {}", step.complexity));
     let delay = step.delay.as_ref().map(|delay| inline(&delay.to_string()));
     let delay = delay.map_or_else(String::new, |delay| format!(", {delay}"));
     field("Wave", format!(" {}{delay}", step.wave));
-    field("Files", listed(&step.files, code));
-    field("Commands", listed(&step.commands, code));
+    field("Files", label_texts(&step.files, code));
+    field("Commands", label_texts(&step.commands, code));
     let none = if step.acceptance.is_empty() {
         " none"
     } else {
@@ -53,7 +53,7 @@ fn step_text(step: &ScheduleStep<'_>) -> String {
 }
 
 /// The texts behind a label, each escaped for its place.
-fn listed(texts: &[&str], escaped: fn(&str) -> String) -> String {
+fn label_texts(texts: &[&str], escaped: fn(&str) -> String) -> String {
     let texts: Vec<String> = texts.iter().map(|text| escaped(text)).collect();
     match &texts[..] {
         [] => " none".to_owned(),

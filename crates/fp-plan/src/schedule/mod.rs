@@ -129,7 +129,7 @@ pub fn schedule<'p>(
             title: &leaf.description,
             complexity: weight_of(leaf),
             dependencies: leaf.dependencies().collect(),
-            after: leaf.after().collect(),
+            after: leaf.runs_after().collect(),
             files: leaf.files().collect(),
             acceptance: leaf.acceptance().collect(),
             commands: leaf.commands().map(|command| &*command.text).collect(),

@@ -14,39 +14,39 @@ pub struct RemovedSetting {
     pub instead: &'static str,
 }
 
-const fn gone(key: &'static str, instead: &'static str) -> RemovedSetting {
+const fn removed_setting(key: &'static str, instead: &'static str) -> RemovedSetting {
     RemovedSetting { key, instead }
 }
 
 static REMOVED: [RemovedSetting; 13] = [
-    gone(
+    removed_setting(
         "agents.builder.args",
         "name a program of your own in `agents.programs`",
     ),
-    gone(
+    removed_setting(
         "agents.verifier.args",
         "name a program of your own in `agents.programs`",
     ),
-    gone(
+    removed_setting(
         "commentChecker.customPrompt",
         "set the variable COMMENT_CHECKER_PROMPT",
     ),
-    gone("dispatchTimeoutMinutes", "set `agents.silenceMinutes`"),
-    gone(
+    removed_setting("dispatchTimeoutMinutes", "set `agents.silenceMinutes`"),
+    removed_setting(
         "executionModel",
         "set `testFirst` for `tdd`; `maxParallelTasks` says how many tasks run at once",
     ),
-    gone("fleet.branch", "a shared plan's commits are on `fp/PLAN`"),
-    gone("fleet.ref", "a shared plan's log is at `refs/fp/PLAN`"),
-    gone("iterationScaling", "set `maxIterations`"),
-    gone(
+    removed_setting("fleet.branch", "a shared plan's commits are on `fp/PLAN`"),
+    removed_setting("fleet.ref", "a shared plan's log is at `refs/fp/PLAN`"),
+    removed_setting("iterationScaling", "set `maxIterations`"),
+    removed_setting(
         "lockTimeoutSeconds",
         "another call of fp is waited for ten seconds",
     ),
-    gone("nudge.enabled", "set `nudge.maxRetries` to 0 for `false`"),
-    gone("permissionMode", "agents work in your session's mode"),
-    gone("planOnly", "`/fp:plan` ends with the plan where you say so"),
-    gone(
+    removed_setting("nudge.enabled", "set `nudge.maxRetries` to 0 for `false`"),
+    removed_setting("permissionMode", "agents work in your session's mode"),
+    removed_setting("planOnly", "`/fp:plan` ends with the plan where you say so"),
+    removed_setting(
         "preAnalysis",
         "choose how much planning there is with `--mode`",
     ),

@@ -38,9 +38,9 @@ const KOREAN: [&str; 3] = [
 #[test]
 fn what_a_history_has_in_common() {
     let check = |subjects: &[&str], style: CommitStyle, rule: &str| {
-        let history = CommitHistory::of(subjects);
+        let history = CommitHistory::from_subjects(subjects);
         assert_eq!(
-            (history.style(), &*history.rule()),
+            (history.style(), &*history.message_rule()),
             (style, rule),
             "{subjects:?}"
         );
@@ -86,7 +86,7 @@ fn what_a_history_has_in_common() {
 
 #[track_caller]
 fn check(subjects: &[&str], title: &str, files: &[&str], expect: &str) {
-    let message = CommitHistory::of(subjects).compose(title, &paths(files));
+    let message = CommitHistory::from_subjects(subjects).compose(title, &paths(files));
     assert_eq!(message.trim_end(), expect, "{title:?} {files:?}");
 }
 
@@ -135,7 +135,7 @@ fn messages_of_each_style() {
 #[test]
 fn types() {
     let check = |title: &str, files: &[&str], expect: &str| {
-        let message = CommitHistory::of(&SEMANTIC).compose(title, &paths(files));
+        let message = CommitHistory::from_subjects(&SEMANTIC).compose(title, &paths(files));
         assert_eq!(
             message.split(':').next(),
             Some(expect),
@@ -216,7 +216,7 @@ proptest! {
         files in prop::collection::vec("[a-z/.]{1,12}", 0..3),
     ) {
         let files: Vec<RepoPath> = files.iter().map(|file| file.as_str().into()).collect();
-        let message = CommitHistory::of(subjects).compose(&title, &files);
+        let message = CommitHistory::from_subjects(subjects).compose(&title, &files);
         let (subject, body) = message.trim_end().split_once("\n\n").unwrap_or((message.trim_end(), ""));
         prop_assert!(!subject.trim().is_empty());
         prop_assert!(subject.width() <= SUBJECT_COLUMNS, "{}", subject);
@@ -251,7 +251,7 @@ const CAPITALS: [&str; 3] = [
 ];
 #[track_caller]
 fn objects(subjects: &[&str], message: &str, expect: &[&str]) {
-    let found = CommitHistory::of(subjects).objections(message);
+    let found = CommitHistory::from_subjects(subjects).objections(message);
     assert_eq!(found, expect, "{message:?}");
 }
 
@@ -329,7 +329,7 @@ proptest! {
         subjects in prop::sample::select(vec![&ALL_SCOPED[..], &TYPED, &MIXED, &TERSE, &[]]),
         title in "[a-z]{1,8}( [a-z]{1,8}){0,12}",
     ) {
-        let history = CommitHistory::of(subjects);
+        let history = CommitHistory::from_subjects(subjects);
         let message = history.compose(&title, &["src/api/a.rs".into()]);
         prop_assert_eq!(history.objections(&message), Vec::<String>::new(), "{}", message);
     }
@@ -339,8 +339,8 @@ proptest! {
         subjects in prop::collection::vec(any::<String>(), 0..5),
         message in any::<String>(),
     ) {
-        let history = CommitHistory::of(&subjects);
-        prop_assert!(!history.rule().is_empty());
+        let history = CommitHistory::from_subjects(&subjects);
+        prop_assert!(!history.message_rule().is_empty());
         if history.objections(&message).is_empty() {
             let subject = message.trim().lines().next().unwrap_or_default().trim_end();
             prop_assert!(!subject.is_empty() && subject.width() <= SUBJECT_COLUMNS, "{:?}", subject);

@@ -118,7 +118,7 @@ impl Hint for NotJudged {
         Some(hint.into())
     }
 
-    fn ends(&self) -> Exit {
+    fn exit_status(&self) -> Exit {
         Exit::Findings
     }
 }
@@ -126,7 +126,7 @@ impl Hint for NotJudged {
 /// Makes a critique of `plan`, a valid tree whose text has the hash `tree_hash`, from the ids of the leaves that `passed`
 /// and from `remarks`, each `LEAF ITEM: TEXT`. A leaf that passed in `last`, the round before, and has not changed still
 /// passes where nobody names it. Fails if another leaf is left out, an unknown one named, or one judged in both ways.
-pub fn judge(
+pub fn new_critique(
     plan: &Plan,
     tree_hash: String,
     passed: &[String],

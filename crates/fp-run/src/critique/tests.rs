@@ -23,7 +23,7 @@ fn critique_of(
         .iter()
         .map(|(verdict, text)| (*verdict, (*text).to_owned()));
     let remarks: Vec<_> = remarks.collect();
-    judge(&parse(text).0, String::new(), &pass, &remarks, None)
+    new_critique(&parse(text).0, String::new(), &pass, &remarks, None)
 }
 
 /// The findings, a line each, or the error.

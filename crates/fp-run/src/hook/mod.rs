@@ -152,7 +152,7 @@ pub struct StopDecision {
 
 impl StopDecision {
     /// Records `events` and says nothing.
-    pub fn silent(events: Vec<Event>) -> Self {
+    pub fn without_reply(events: Vec<Event>) -> Self {
         Self { events, told: None }
     }
 }
@@ -190,7 +190,7 @@ pub fn agent_stops(
     let is_active = known.is_some_and(|known| known.activity != Activity::Idle);
     let ended = state.ended_empty(agent, said, None);
     let ended = ended.or_else(|| is_active.then(|| Event::agent_ended(agent.clone())));
-    StopDecision::silent(ended.into_iter().collect())
+    StopDecision::without_reply(ended.into_iter().collect())
 }
 
 /// Work that a stopping lead leaves undone.

@@ -24,7 +24,7 @@ pub enum Caller {
 
 impl Caller {
     /// Tells the caller by the type and the id of its agent. A teammate's type is its name.
-    pub fn of(agent_type: Option<&str>, agent_id: Option<&str>) -> Self {
+    pub fn from_agent(agent_type: Option<&str>, agent_id: Option<&str>) -> Self {
         match agent_type {
             Some(BUILDER) => Self::Builder,
             Some(VERIFIER) => Self::Verifier,
@@ -978,7 +978,7 @@ mod tests {
     #[test]
     fn callers_are_told_by_type_and_id() {
         let check = |kind: Option<&str>, id: Option<&str>, expect| {
-            assert_eq!(Caller::of(kind, id), expect, "{kind:?} {id:?}");
+            assert_eq!(Caller::from_agent(kind, id), expect, "{kind:?} {id:?}");
         };
         check(None, None, Caller::Lead);
         check(Some("my-agent"), None, Caller::Lead);

@@ -63,9 +63,9 @@ impl Interview {
         for what in &answers.withdraw {
             record.withdraw(what)?;
         }
-        record.say("objective", answers.objective.as_ref(), by);
-        record.say("approach", answers.approach.as_ref(), by);
-        record.say("testStrategy", answers.tests.as_ref(), by);
+        record.set_text("objective", answers.objective.as_ref(), by);
+        record.set_text("approach", answers.approach.as_ref(), by);
+        record.set_text("testStrategy", answers.tests.as_ref(), by);
         add_statements(&mut record.requirements, &answers.requirements, by);
         record.number_requirements();
         add_statements(&mut record.scope_inclusions, &answers.include, by);
@@ -107,7 +107,7 @@ impl Interview {
     }
 
     /// Replaces the text in `field`. A repetition stays the user's.
-    fn say(&mut self, field: &str, text: Option<&String>, by: Decider) {
+    fn set_text(&mut self, field: &str, text: Option<&String>, by: Decider) {
         let Some(text) = text else { return };
         let place = match field {
             "objective" => &mut self.objective,

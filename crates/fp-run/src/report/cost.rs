@@ -79,7 +79,7 @@ impl CostReport {
     }
 
     /// Lines of text: the sum, and what is worth knowing of it.
-    pub fn lines(&self) -> Vec<String> {
+    pub fn summary_lines(&self) -> Vec<String> {
         let all = spent_in_words(self.tokens, self.micro_usd);
         let mut lines = vec![format!("Cost: {all}")];
         if self.sent_back.total() > 0 {

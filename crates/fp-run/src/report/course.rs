@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::log::{task_of, tell};
+use super::log::{task_of, word_entry};
 use super::run_page::{
     AttemptEnd, BarKind, JudgedCriterion, LaneBar, MarkKind, RunCommit, RunLane, RunMark, RunPause,
     RunQuestion, RunTimes, TaskAttempt, TaskTry, TryOutcome, worked_between,
@@ -293,7 +293,7 @@ impl Course {
         let mut lanes = std::mem::take(&mut self.lanes);
         let (mut pauses, mut work) = (Vec::new(), 0);
         if let Some((from, to)) = self.started_at.zip(self.ended_at) {
-            pauses = RunPause::between(lanes.iter().flat_map(|lane| &lane.bars), (from, to));
+            pauses = RunPause::pauses_between(lanes.iter().flat_map(|lane| &lane.bars), (from, to));
             work = worked_between(from, to, &pauses);
         }
         if !self.decisions.is_empty() {
@@ -397,7 +397,7 @@ impl TaskTry {
 /// The marks of an entry, one per task, because a command writes several events about a task at once.
 fn marks_of(entry: &Entry) -> Vec<RunMark> {
     let mut marks: Vec<RunMark> = Vec::new();
-    for (event, told) in entry.events.iter().zip(tell(entry)) {
+    for (event, told) in entry.events.iter().zip(word_entry(entry)) {
         let Some(kind) = mark_kind(event) else {
             continue;
         };

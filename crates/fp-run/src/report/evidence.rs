@@ -56,7 +56,7 @@ pub fn evidence_page(task: &TaskState, criteria: &[String], at: Timestamp) -> St
         output.push_str("No test commands\n");
     }
     let _ = write!(page, "\n## Test Output\n\n{output}\n## Files Reviewed\n\n");
-    for change in task.changed() {
+    for change in task.measured_changes() {
         let _ = writeln!(page, "- {}", change.path);
     }
     for granted in &task.granted {

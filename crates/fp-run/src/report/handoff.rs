@@ -174,7 +174,7 @@ impl NextStep {
 
     /// The command that answers `question` with the option `wanted`, or the first if none has that label. The
     /// explanation lists all options.
-    pub(super) fn answer(plan: &PlanId, question: &Question, wanted: &str) -> Self {
+    pub(super) fn answer_command(plan: &PlanId, question: &Question, wanted: &str) -> Self {
         let id = &question.id;
         let labels: Vec<&str> = question
             .options
@@ -229,7 +229,7 @@ pub fn next_steps(state: &State, standing: RunStanding) -> Vec<NextStep> {
     let plan = &state.plan_id;
     let answers = state
         .open_questions()
-        .map(|question| NextStep::answer(plan, question, ""));
+        .map(|question| NextStep::answer_command(plan, question, ""));
     let mut steps: Vec<NextStep> = answers.collect();
     if standing == RunStanding::Interrupted {
         steps.push(NextStep::go_on(state, "goes on with the run"));
@@ -335,7 +335,7 @@ fn question_item(question: &Question) -> String {
 }
 
 fn note_item(note: &Note) -> String {
-    let line = note.line();
+    let line = note.notepad_line();
     let head = line.strip_suffix(note.text.as_str());
     format!("{}{}", head.unwrap_or_default(), plain_line(&note.text))
 }

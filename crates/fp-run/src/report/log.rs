@@ -34,7 +34,7 @@ pub struct ToldEvent {
 
 /// Words the events of `entry`, in order. A detail that several of them share, such as the reasons of a verdict that
 /// return as feedback, appears once.
-pub fn tell(entry: &Entry) -> Vec<ToldEvent> {
+pub fn word_entry(entry: &Entry) -> Vec<ToldEvent> {
     let budget = entry.events.iter().find_map(|event| match event {
         Event::Asked { question } => used_up(&question.topic),
         _ => None,
@@ -207,7 +207,9 @@ fn words_of(event: &Event) -> String {
         }
         Event::Resumed { owner, .. } => format!("{owner} asks for it again"),
         Event::Nudged { owner, .. } => format!("{owner} is told to go on"),
-        Event::Submitted { owner, files, .. } => format!("{owner} hands it in: {}", changed(files)),
+        Event::Submitted { owner, files, .. } => {
+            format!("{owner} hands it in: {}", changed_paths(files))
+        }
         Event::SubmitRefused { owner, .. } => format!("{owner} could not hand it in"),
         Event::Verified {
             iteration, work, ..
@@ -286,7 +288,7 @@ fn details_of(event: &Event) -> Vec<String> {
         Event::CheckedAtEnd { checks } => checks.iter().map(told_at_end).collect(),
         Event::HeadMoved { drifted, .. } => {
             let drifts = drifted.iter();
-            let told = drifts.map(|(id, drift)| format!("task {id}: {}", drift.told()));
+            let told = drifts.map(|(id, drift)| format!("task {id}: {}", drift.summary_text()));
             told.collect()
         }
         Event::Asked { question } => vec![question.text.clone()],
@@ -349,7 +351,7 @@ fn paragraphs(text: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-fn changed(files: &[Change]) -> String {
+fn changed_paths(files: &[Change]) -> String {
     let paths: Vec<String> = files.iter().map(|file| file.path.to_string()).collect();
     if paths.is_empty() {
         "nothing changed".into()
@@ -411,7 +413,7 @@ mod tests {
     }
 
     fn told(events: serde_json::Value) -> Vec<(Option<String>, String, Vec<String>)> {
-        let told = tell(&entry(events)).into_iter();
+        let told = word_entry(&entry(events)).into_iter();
         told.map(|t| (t.task.map(|id| id.to_string()), t.text, t.details))
             .collect()
     }

@@ -21,7 +21,7 @@ pub struct RequirementLine {
 
 impl RequirementLine {
     /// The requirements of `interview`, by the tasks of `tree` and their states.
-    pub fn all(interview: &Interview, tree: &Plan, state: &State) -> Vec<Self> {
+    pub fn for_interview(interview: &Interview, tree: &Plan, state: &State) -> Vec<Self> {
         let is_done = |id: &String| {
             let mut done = state
                 .tasks

@@ -20,7 +20,7 @@ pub fn results_page(run: &RunPage<'_>) -> String {
     add_list(&mut page, "Requirements", &requirements);
     add_list(&mut page, "Checks at the end", &run.end_checks);
     if let Some(cost) = &run.cost {
-        add_list(&mut page, "Cost", &cost.lines());
+        add_list(&mut page, "Cost", &cost.summary_lines());
         add_costs(&mut page, cost);
     }
     page.push_str("\n## Tasks\n\n");

@@ -108,7 +108,7 @@ pub struct RunPause {
 impl RunPause {
     /// The pauses between `from` and `to` in the work of these bars. A gap is none that is shorter than a minute or
     /// a third of the work.
-    pub(super) fn between<'b>(
+    pub(super) fn pauses_between<'b>(
         bars: impl Iterator<Item = &'b LaneBar>,
         (from, to): (Timestamp, Timestamp),
     ) -> Vec<Self> {
@@ -388,7 +388,7 @@ impl<'p> RunPage<'p> {
             marks: course.marks,
             decisions: course.decisions,
             commits: course.commits,
-            notes: state.notes.iter().map(Note::line).collect(),
+            notes: state.notes.iter().map(Note::notepad_line).collect(),
             interview_decisions: Vec::new(),
             requirements: Vec::new(),
             end_checks: status.end_checks,

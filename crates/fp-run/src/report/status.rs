@@ -102,7 +102,7 @@ impl TaskCounts {
     }
 
     /// The number of tasks that are completed, failed or skipped.
-    pub fn over(&self) -> usize {
+    pub fn ended_count(&self) -> usize {
         self.completed + self.failed + self.skipped
     }
 
@@ -261,7 +261,7 @@ pub fn used_up(topic: &Topic) -> Option<String> {
 
 impl StatusReport {
     /// The plan's line in a list of plans.
-    pub fn line(&self) -> String {
+    pub fn list_line(&self) -> String {
         let (plan, standing) = (&self.plan_id, self.standing.into_str());
         match (self.counts.completed, self.counts.total) {
             (_, 0) => format!("{plan:<44}  {standing}"),
@@ -278,7 +278,7 @@ impl StatusReport {
         let none = BTreeSet::new();
         let obstacles = state.obstacles(&none);
         for (line, task) in self.tasks.iter_mut().zip(&state.tasks) {
-            line.ready = obstacles.of(task).is_none();
+            line.ready = obstacles.obstacle_to(task).is_none();
         }
         self.counts = TaskCounts::of_tasks(self.tasks.iter());
         self
@@ -316,7 +316,7 @@ fn task_line(
     task: &TaskState,
 ) -> TaskLine {
     let halt = TaskHalt::of(state, standing, task);
-    let obstacle = obstacles.of(task);
+    let obstacle = obstacles.obstacle_to(task);
     let detail = match (task.status, &obstacle) {
         (Status::Pending, Some(obstacle)) => Some(state.explain(task, obstacle)),
         (Status::Failed | Status::Skipped, _) => task.reason.clone(),
@@ -349,7 +349,7 @@ fn task_line(
             .count(),
         owner: task.claim.as_ref().map(|c| c.owner.clone()),
         commit: task.commit.clone(),
-        drift: drift.map(Drift::told),
+        drift: drift.map(Drift::summary_text),
         detail,
         unverified: task.is_unverified(),
         granted: task.granted.clone(),

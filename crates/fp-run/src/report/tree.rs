@@ -137,7 +137,7 @@ impl<'p> TreeReport<'p> {
 
     /// Adds the state of each leaf of `tree` in the run.
     pub fn with_run(mut self, tree: &Plan, state: &State, lead: LeadPresence) -> Self {
-        let status = StatusReport::with_edits(state, lead, &approval::edited(state, tree));
+        let status = StatusReport::with_edits(state, lead, &approval::edited_leaves(state, tree));
         let lines = status.tasks.into_iter();
         let mut runs: HashMap<String, TaskLine> =
             lines.map(|line| (line.id.to_string(), line)).collect();
@@ -237,7 +237,7 @@ impl TaskRow {
             leaf: task.is_leaf(),
             synthetic: task.synthetic,
             dependencies: owned(task.dependencies()),
-            preceded_by: owned(task.after()),
+            preceded_by: owned(task.runs_after()),
             after,
             critical: false,
             state: None,
@@ -270,7 +270,7 @@ fn field_value(fields: &TaskFields, kind: FieldKind) -> Option<Value> {
 mod tests {
     use super::*;
     use fp_plan::plan::parse;
-    use fp_plan::rules::{RuleFacts, check};
+    use fp_plan::rules::{RuleFacts, check_plan};
 
     const TREE: &str = "- [ID: root] Goal\n- [ID: 1] A\n  - [ID: 1.1] B (Complexity: 2)\n  - [ID: 1.2] C (Complexity: 3)\n    - Dependencies: 1.1, 1.1, 9\n- [ID: 2] D (Complexity: 1)\n  - Dependencies: 1\n- [ID: 3] E (Complexity: 1)\n";
 
@@ -278,7 +278,7 @@ mod tests {
     fn report(text: &'static str, builders: &[u32]) -> TreeReport<'static> {
         let (tree, parsed) = parse(text);
         let tree = Box::leak(Box::new(tree));
-        let found = check(tree, &parsed, &RuleFacts::default());
+        let found = check_plan(tree, &parsed, &RuleFacts::default());
         TreeReport::new(tree, None)
             .with_schedules(tree, &ScheduleOptions::default(), builders)
             .with_problems(&found, &Lines::new(text))

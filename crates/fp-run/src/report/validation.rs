@@ -7,7 +7,7 @@ use serde::Serialize;
 use fp_plan::diagnostic::Diagnostic;
 use fp_plan::plan::{Lines, Plan, parse};
 use fp_plan::rules::fix::fix_all;
-use fp_plan::rules::{RuleFacts, check};
+use fp_plan::rules::{RuleFacts, check_plan};
 
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -134,7 +134,7 @@ impl Gate {
             _ => {
                 let fixed = fix_all(source, facts).text;
                 let (plan, parsed) = parse(&fixed);
-                failing(&check(&plan, &parsed, facts))
+                failing(&check_plan(&plan, &parsed, facts))
             }
         };
         let warnings = found.len() - errors;
@@ -164,7 +164,7 @@ mod tests {
     fn gate(text: &str, strict: bool) -> (GateVerdict, usize, usize, usize) {
         let facts = RuleFacts::default();
         let (plan, parsed) = parse(text);
-        let gate = Gate::new(text, &check(&plan, &parsed, &facts), &facts, strict);
+        let gate = Gate::new(text, &check_plan(&plan, &parsed, &facts), &facts, strict);
         (
             gate.verdict,
             gate.errors,

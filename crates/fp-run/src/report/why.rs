@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::handoff::NextStep;
-use super::log::{TaskConcern, ToldEvent, is_minor, tell};
+use super::log::{TaskConcern, ToldEvent, is_minor, word_entry};
 use super::reason_lines;
 use super::standing::{LeadPresence, RunStanding, TaskHalt};
 use crate::run::Refusal;
@@ -126,7 +126,7 @@ fn events_of<'e>(entries: impl IntoIterator<Item = &'e Entry>, id: &TaskId) -> V
     let mut all = Vec::new();
     for entry in entries {
         let concerned = concern.concerned_by(entry);
-        let events = entry.events.iter().zip(tell(entry)).zip(concerned);
+        let events = entry.events.iter().zip(word_entry(entry)).zip(concerned);
         // The verdict says again which checks failed.
         let tells = |event: &Event| !is_minor(event) && !matches!(event, Event::Verified { .. });
         let events = events.filter(|((event, _), concerned)| *concerned && tells(event));
@@ -170,7 +170,7 @@ impl<'s> TaskReasons<'s, '_> {
                 id: task.leaf.id.clone(),
                 title: task.leaf.title.clone(),
                 status: task.status,
-                ready: self.obstacles.of(task).is_none(),
+                ready: self.obstacles.obstacle_to(task).is_none(),
                 halt,
                 depth,
                 reason: self.reason_of(task, halt),
@@ -194,7 +194,7 @@ impl<'s> TaskReasons<'s, '_> {
         let among = |ids: &[TaskId]| -> Vec<&'s TaskState> {
             ids.iter().filter_map(|id| self.state.task(id)).collect()
         };
-        match self.obstacles.of(task) {
+        match self.obstacles.obstacle_to(task) {
             Some(Obstacle::Waits { on }) => among(&on),
             Some(Obstacle::File { task, .. }) => among(&[task]),
             Some(Obstacle::Blocked { by }) => {
@@ -214,7 +214,7 @@ impl<'s> TaskReasons<'s, '_> {
         if let Some(asked) = state.open_questions().find(|q| q.topic.task() == Some(id)) {
             return format!("question {} waits for an answer: {}", asked.id, asked.text);
         }
-        let Some(obstacle) = self.obstacles.of(task).or_else(|| state.bar()) else {
+        let Some(obstacle) = self.obstacles.obstacle_to(task).or_else(|| state.bar()) else {
             return "it is ready".into();
         };
         match &obstacle {
@@ -266,12 +266,12 @@ impl<'s> TaskReasons<'s, '_> {
             .filter(|question| is_about(question.topic.task()));
         let retry = AnswerChoice::Retry.into_str();
         let answers: Vec<NextStep> = questions
-            .map(|question| NextStep::answer(plan, question, retry))
+            .map(|question| NextStep::answer_command(plan, question, retry))
             .collect();
         if !answers.is_empty() {
             return answers;
         }
-        vec![match self.obstacles.of(task) {
+        vec![match self.obstacles.obstacle_to(task) {
             Some(Obstacle::Done) => return Vec::new(),
             Some(Obstacle::Failed) => {
                 return vec![NextStep::retry(plan, id), NextStep::revise(plan, id)];

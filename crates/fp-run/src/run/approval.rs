@@ -36,7 +36,7 @@ pub fn consent_hash(state: &State) -> String {
 
 /// Converts the leaves of a valid tree to the form a run stores. Only one task at a time may change a file in
 /// `exclusive` or a lock file. Fails on a malformed id, which validation reports earlier.
-pub fn leaves(plan: &Plan, exclusive: &[String]) -> Result<Vec<Leaf>, InvalidId> {
+pub fn leaves_to_run(plan: &Plan, exclusive: &[String]) -> Result<Vec<Leaf>, InvalidId> {
     let index = PlanIndex::new(plan);
     let leaf = |&number: &usize| {
         let task = &plan.tasks[number];
@@ -72,8 +72,8 @@ pub(crate) fn hash_of(task: &Task) -> String {
 }
 
 /// The approved leaves that `plan` dropped or changed.
-pub fn edited(state: &State, plan: &Plan) -> BTreeSet<TaskId> {
-    let now = leaves(plan, &[]).unwrap_or_default();
+pub fn edited_leaves(state: &State, plan: &Plan) -> BTreeSet<TaskId> {
+    let now = leaves_to_run(plan, &[]).unwrap_or_default();
     let now: BTreeSet<(&TaskId, &str)> = now.iter().map(|leaf| (&leaf.id, &*leaf.hash)).collect();
     let approved = state.tasks.iter().map(|task| &task.leaf);
     let edited = approved.filter(|leaf| !now.contains(&(&leaf.id, &*leaf.hash)));
@@ -108,7 +108,7 @@ mod tests {
   - Files: c.rs";
 
     fn approved(tree: &str) -> Vec<Leaf> {
-        leaves(&parse(tree).0, &[]).unwrap()
+        leaves_to_run(&parse(tree).0, &[]).unwrap()
     }
 
     #[test]

@@ -151,7 +151,7 @@ struct AgreedTask {
 }
 
 impl AgreedContent {
-    pub fn of(tree: &Plan, end_commands: &[String]) -> Self {
+    pub fn from_tree(tree: &Plan, end_commands: &[String]) -> Self {
         let task = |leaf: &Task| AgreedTask {
             id: leaf.id.to_string(),
             title: leaf.description.to_string(),
@@ -168,7 +168,7 @@ impl AgreedContent {
 
     /// Tells how `tree` and `end_commands` differ from this.
     pub fn changes_to(&self, tree: &Plan, end_commands: &[String]) -> String {
-        let now = Self::of(tree, end_commands);
+        let now = Self::from_tree(tree, end_commands);
         let known = |task: &AgreedTask| self.tasks.iter().find(|known| known.id == task.id);
         let is_same = |task: &&AgreedTask| known(task) == Some(*task);
         let is_known = |task: &&AgreedTask| known(task).is_some();

@@ -162,7 +162,7 @@ impl State {
             return first.ok_or_else(|| Refusal::NothingReady(self.why_nothing_is_ready(edited)));
         };
         let task = self.expect_task(id)?;
-        match self.obstacles(edited).of(task) {
+        match self.obstacles(edited).obstacle_to(task) {
             None => Ok(task),
             Some(Obstacle::Edited) => Err(Refusal::Edited(id.clone())),
             Some(obstacle) => Err(not_ready(id, &self.explain(task, &obstacle))),
@@ -415,7 +415,7 @@ impl State {
     }
 
     /// Asks about `topic`.
-    pub(super) fn ask(&self, topic: Topic, reason: &str) -> Event {
+    pub(super) fn ask_about(&self, topic: Topic, reason: &str) -> Event {
         let mut question = self.new_question(topic, reason);
         let is_last = |id| self.task(id).is_some_and(|task| self.is_last_attempt(task));
         // Sent back after its last attempt, a task has failed.
@@ -620,7 +620,7 @@ impl State {
         let failed = clipped(&one_line(&lines.join("; ")), MAX_REASON);
         let said = said_by_verifier(summary);
         let reason = format!("{}. {said}", failed.trim_end_matches('.'));
-        events.push(self.ask(Topic::TaskFailed(id.clone()), reason.trim_end()));
+        events.push(self.ask_about(Topic::TaskFailed(id.clone()), reason.trim_end()));
         events
     }
 

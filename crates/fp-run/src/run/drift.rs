@@ -51,7 +51,7 @@ pub struct Drift {
 
 impl Drift {
     /// A short text for people.
-    pub fn told(&self) -> String {
+    pub fn summary_text(&self) -> String {
         self.change_lines().join("; ")
     }
 

@@ -61,7 +61,7 @@ impl State {
     /// The commands that are due because no task is left; empty while anything else is due.
     pub fn end_commands_due(&self) -> &[String] {
         let is_over = self.tasks.iter().all(|task| task.status.is_final())
-            && self.count(Status::Completed) > 0
+            && self.count_in(Status::Completed) > 0
             && self.open_questions().next().is_none();
         match &self.approval {
             Some(approval) if self.is_running() && is_over && self.end_checks.is_none() => {
@@ -82,7 +82,7 @@ impl State {
             .collect();
         let mut events = vec![Event::CheckedAtEnd { checks }];
         if !told.is_empty() {
-            events.push(self.ask(Topic::EndChecks, told.join(" ").trim_end_matches('.')));
+            events.push(self.ask_about(Topic::EndChecks, told.join(" ").trim_end_matches('.')));
         }
         Ok(events)
     }

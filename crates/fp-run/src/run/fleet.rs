@@ -204,7 +204,7 @@ impl State {
 
     /// False if `event` is about a task that its machine doesn't hold. The user may answer a question on any machine, though:
     /// the events that it offers count if the task's machine asked it, or if nobody has the task.
-    pub(super) fn counts(&self, event: &Event, entry: &Entry, answered: &[Asked]) -> bool {
+    pub(super) fn is_effective(&self, event: &Event, entry: &Entry, answered: &[Asked]) -> bool {
         if !self.is_shared() {
             return true;
         }

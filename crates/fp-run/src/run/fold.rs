@@ -39,7 +39,7 @@ impl State {
         let machine = entry.by.as_ref().map(|by| by.machine.clone());
         let at = entry.clock.unwrap_or(entry.at);
         for event in &entry.events {
-            if !self.counts(event, entry, &answered) {
+            if !self.is_effective(event, entry, &answered) {
                 continue;
             }
             match is_own {
@@ -91,7 +91,7 @@ impl State {
         };
         match event {
             Event::Interviewed { by } => {
-                self.interview_rounds.count(*by);
+                self.interview_rounds.count_round(*by);
                 // A changed wish leads to another tree.
                 if *by == Decider::User {
                     self.planning.begin_anew();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::decide::RunDecision;
 use super::event::{Decider, Event};
-use super::question::{AnswerOption, Question, Topic, said};
+use super::question::{AnswerOption, Question, Topic, safe_line};
 use super::refusal::{Refusal, decline};
 use super::state::{Granted, State, Status, TaskState};
 use fp_plan::plan::id::{AgentName, TaskId};
@@ -83,7 +83,7 @@ impl State {
         options: Vec<AnswerOption>,
     ) -> RunDecision {
         self.expect_may_ask(id, owner)?;
-        let options = options.iter().map(|option| option.each(cut_short));
+        let options = options.iter().map(|option| option.map_texts(cut_short));
         let options: Vec<AnswerOption> = options.collect();
         let labels = options.iter().map(|option| option.label.to_lowercase());
         let labels: BTreeSet<String> = labels.filter(|label| !label.is_empty()).collect();
@@ -207,5 +207,5 @@ pub(super) fn allowed_path(path: &str, plans: &str) -> Result<String, Refusal> {
 }
 
 fn cut_short(text: &str) -> String {
-    said(text).chars().take(MAX_CHARS).collect()
+    safe_line(text).chars().take(MAX_CHARS).collect()
 }

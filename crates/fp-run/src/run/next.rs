@@ -122,14 +122,14 @@ fn model_of<S: Serializer>(player: &AgentPlayer, serializer: S) -> Result<S::Ok,
 
 impl LeadAction {
     /// The end of a run, still without its report.
-    fn finish() -> Self {
+    fn finish_action() -> Self {
         let report = String::new();
         Self::Finish { report }
     }
 
     /// The open question as an action.
-    fn ask(question: &Question) -> Self {
-        let shown = question.shown();
+    fn ask_action(question: &Question) -> Self {
+        let shown = question.with_safe_texts();
         Self::Ask {
             question: shown.id,
             text: shown.text,
@@ -221,7 +221,7 @@ pub struct LeadTurn {
 
 impl LeadTurn {
     /// Events to log once the actions were shown, but not if showing them fails.
-    pub fn told(&self) -> Vec<Event> {
+    pub fn events_once_shown(&self) -> Vec<Event> {
         let is_news = self.actions.iter().any(LeadAction::is_new_dispatch);
         is_news.then_some(Event::Told).into_iter().collect()
     }
@@ -230,7 +230,7 @@ impl LeadTurn {
 impl State {
     /// The open questions as actions.
     pub fn asks(&self) -> Vec<LeadAction> {
-        self.open_questions().map(LeadAction::ask).collect()
+        self.open_questions().map(LeadAction::ask_action).collect()
     }
 
     /// True if nothing goes on in the run before the user has answered, or has changed the plan.
@@ -265,7 +265,7 @@ impl State {
         match self.expect_running() {
             Ok(()) => {}
             Err(Refusal::Over) => {
-                draft.turn.actions.push(LeadAction::finish());
+                draft.turn.actions.push(LeadAction::finish_action());
                 return Ok(draft.turn);
             }
             Err(refusal) => return Err(refusal),
@@ -322,7 +322,7 @@ impl<'a> Draft<'a> {
     /// Asks about `topic`, unless the user is asked about it already.
     fn ask_once(&mut self, topic: Topic, reason: &str) {
         if !self.state.open_topics().any(|open| *open == topic) {
-            self.record(self.state.ask(topic, reason));
+            self.record(self.state.ask_about(topic, reason));
         }
     }
 
@@ -375,7 +375,7 @@ impl<'a> Draft<'a> {
             });
         }
         if let Some((tasks, told)) = self.state.unasked_drift() {
-            self.record(self.state.ask(Topic::Drift(tasks), &told));
+            self.record(self.state.ask_about(Topic::Drift(tasks), &told));
         }
     }
 
@@ -437,7 +437,7 @@ impl<'a> Draft<'a> {
                 spent: Some(self.state.spent_of(limit, task)),
                 task: task.cloned(),
             };
-            self.record(self.state.ask(topic, ""));
+            self.record(self.state.ask_about(topic, ""));
             self.answer_unattended();
         }
         false
@@ -564,7 +564,7 @@ impl<'a> Draft<'a> {
 
     fn fail_task(&mut self, id: &TaskId, reason: &str) {
         self.record_all(self.state.give_up(id, reason));
-        self.record(self.state.ask(Topic::TaskFailed(id.clone()), reason));
+        self.record(self.state.ask_about(Topic::TaskFailed(id.clone()), reason));
     }
 
     /// Records that the lead has to start or wake `name`, and tells it so.
@@ -701,13 +701,15 @@ impl<'a> Draft<'a> {
     /// Ends the turn: with the questions, or else with what the run waits for.
     fn close_turn(&mut self) {
         if !self.state.is_running() {
-            self.turn.actions = vec![LeadAction::finish()];
+            self.turn.actions = vec![LeadAction::finish_action()];
             return;
         }
         let open = self.state.questions.iter().filter(|asked| asked.is_open());
         let (here, elsewhere): (Vec<&Asked>, Vec<&Asked>) =
             open.partition(|asked| self.around.attended || self.is_own(asked));
-        let asks = here.iter().map(|asked| LeadAction::ask(&asked.question));
+        let asks = here
+            .iter()
+            .map(|asked| LeadAction::ask_action(&asked.question));
         self.turn.actions.extend(asks);
         let is_judge = |action: &LeadAction| matches!(action, LeadAction::Judge { .. });
         if !here.is_empty() || self.turn.actions.iter().any(is_judge) {
@@ -745,7 +747,7 @@ impl<'a> Draft<'a> {
             return LeadAction::Wait { on };
         }
         if state.tasks.iter().all(|task| task.status.is_final()) {
-            return LeadAction::finish();
+            return LeadAction::finish_action();
         }
         let due = self.open_chain(|obstacle| obstacle.is_some_and(Obstacle::wants_approval));
         match due.is_empty() {
@@ -776,7 +778,7 @@ impl<'a> Draft<'a> {
             .tasks
             .iter()
             .filter(|task| !task.status.is_final());
-        let open = open.map(|task| (task, obstacles.of(task)));
+        let open = open.map(|task| (task, obstacles.obstacle_to(task)));
         let chain = open.filter(|(_, obstacle)| wanted(obstacle.as_ref()));
         let line = |(task, obstacle): (&TaskState, Option<Obstacle>)| {
             let why = match obstacle {

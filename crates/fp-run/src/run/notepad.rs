@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 
 use super::event::Note;
-use super::question::said;
+use super::question::safe_line;
 use super::state::State;
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::path::overlap;
@@ -67,12 +67,12 @@ impl Note {
     }
 
     /// The note as a line of `notepad.md`, without the bullet.
-    pub fn line(&self) -> String {
+    pub fn notepad_line(&self) -> String {
         let task = match &self.task {
             Some(id) => format!("[Task {id}]"),
             None => "[plan]".to_owned(),
         };
-        format!("{task} {}: {}", self.kind.into_str(), said(&self.text))
+        format!("{task} {}: {}", self.kind.into_str(), safe_line(&self.text))
     }
 }
 
@@ -107,7 +107,7 @@ pub fn render(state: &State) -> String {
         "# Implementation Notepad\n\nPlan: {plan}\nStarted: {started}\n\n## Entries (most recent last)\n\n"
     );
     for note in &state.notes {
-        text += &format!("- {}\n", note.line());
+        text += &format!("- {}\n", note.notepad_line());
     }
     text
 }

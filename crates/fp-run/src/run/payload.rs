@@ -48,7 +48,8 @@ struct Section {
 /// has no more than a few hundred bytes.
 pub fn payload(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around<'_>) -> String {
     let mut sections = sections::all_sections(state, task, leaf, around);
-    let whole_text = |sections: &[Section]| sections.iter().map(Section::text).collect::<String>();
+    let whole_text =
+        |sections: &[Section]| sections.iter().map(Section::to_text).collect::<String>();
     let text = whole_text(&sections);
     if text.len() <= MAX_PAYLOAD_BYTES {
         return text;
@@ -71,7 +72,7 @@ pub fn payload(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around
 }
 
 impl Section {
-    fn text(&self) -> String {
+    fn to_text(&self) -> String {
         let shown: Vec<&PayloadPart> = self.parts.iter().filter(|part| !part.is_empty()).collect();
         let mut text = shown.first().map_or("", |_| self.heading).to_owned();
         for part in shown {

@@ -82,7 +82,7 @@ impl Planning {
 
     /// Returns the event that counts `seen`, unless the last counted tree was the same, with the same outcome, or the
     /// passes are used up.
-    pub fn count(&self, seen: &Seen) -> Option<Event> {
+    pub fn count_pass(&self, seen: &Seen) -> Option<Event> {
         let is_new = !self.is_counted(seen) && !self.is_over(seen);
         is_new.then(|| Event::Validated {
             pass: self.passes + 1,
@@ -92,11 +92,11 @@ impl Planning {
 
     fn is_counted(&self, seen: &Seen) -> bool {
         let last = self.validated.as_ref();
-        last.is_some_and(|last| *last == Validated::of(seen))
+        last.is_some_and(|last| *last == Validated::from_seen(seen))
     }
 
     pub(super) fn fold_validated(&mut self, pass: u32, seen: &Seen) {
-        self.validated = Some(Validated::of(seen));
+        self.validated = Some(Validated::from_seen(seen));
         if seen.errors == 0 {
             self.passes = 0;
             self.failing.clear();
@@ -122,7 +122,7 @@ impl Planning {
 }
 
 impl Validated {
-    fn of(seen: &Seen) -> Self {
+    fn from_seen(seen: &Seen) -> Self {
         Self {
             tree_hash: seen.tree_hash.clone(),
             valid: seen.errors == 0,

@@ -24,7 +24,7 @@ pub struct AnswerOption {
 }
 
 impl AnswerOption {
-    pub(super) fn each(&self, made: fn(&str) -> String) -> Self {
+    pub(super) fn map_texts(&self, made: fn(&str) -> String) -> Self {
         Self {
             label: made(&self.label),
             description: made(&self.description),
@@ -384,7 +384,7 @@ impl Topic {
 }
 
 /// A text of a model or a stranger, on one line and safe for a prompt.
-pub(super) fn said(text: &str) -> String {
+pub(super) fn safe_line(text: &str) -> String {
     said_within(text, MAX_SAID)
 }
 
@@ -418,11 +418,14 @@ impl Question {
 
     /// The question as it is asked and compared: each text of it, which may come from a builder or another machine, on
     /// one line.
-    pub fn shown(&self) -> Self {
-        let options = self.options.iter().map(|option| option.each(said));
+    pub fn with_safe_texts(&self) -> Self {
+        let options = self
+            .options
+            .iter()
+            .map(|option| option.map_texts(safe_line));
         Self {
             text: said_within(&self.text, MAX_QUESTION),
-            header: said(&self.header),
+            header: safe_line(&self.header),
             options: options.collect(),
             ..self.clone()
         }

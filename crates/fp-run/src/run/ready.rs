@@ -30,7 +30,7 @@ pub struct Obstacles<'s, 'e> {
 
 impl Obstacles<'_, '_> {
     /// Returns the obstacle to claiming `task`, or `None` if it is ready.
-    pub fn of(&self, task: &TaskState) -> Option<Obstacle> {
+    pub fn obstacle_to(&self, task: &TaskState) -> Option<Obstacle> {
         let id = &task.leaf.id;
         match task.status {
             Status::Pending if self.edited.contains(id) => Some(Obstacle::Edited),
@@ -118,7 +118,7 @@ impl State {
     /// order.
     pub fn ready(&self, edited: &BTreeSet<TaskId>) -> Vec<&TaskState> {
         let obstacles = self.obstacles(edited);
-        let is_ready = |task: &&TaskState| obstacles.of(task).is_none();
+        let is_ready = |task: &&TaskState| obstacles.obstacle_to(task).is_none();
         let mut ready: Vec<&TaskState> = self.tasks.iter().filter(is_ready).collect();
         let behind = match ready.len() > 1 && self.terms().builders > 1 {
             true => self.open_work_behind(),
@@ -182,9 +182,11 @@ impl State {
             Obstacle::Waits { on } => format!("it waits for {}", ids_listed(on)),
             Obstacle::Drifted { drift } if drift.asked => format!(
                 "{}. If the task still fits, run `fp approve {plan}`; if not, `fp task revise {plan} {id}` first",
-                drift.told()
+                drift.summary_text()
             ),
-            Obstacle::Drifted { drift } => format!("{}: its lead asks what to do", drift.told()),
+            Obstacle::Drifted { drift } => {
+                format!("{}: its lead asks what to do", drift.summary_text())
+            }
             Obstacle::ToRevise => format!(
                 "it has to be changed: run `fp task revise {plan} {id} --file -`, then `fp approve {plan}`"
             ),
@@ -398,7 +400,7 @@ mod tests {
             }
             let expect = state.tasks[1..].iter().find(|other| overlap(&tasks[0], &other.leaf.files));
             let none = BTreeSet::new();
-            let found = state.obstacles(&none).of(&state.tasks[0]);
+            let found = state.obstacles(&none).obstacle_to(&state.tasks[0]);
             match (expect, found) {
                 (None, None) => {}
                 (Some(other), Some(Obstacle::File { task, file })) => {

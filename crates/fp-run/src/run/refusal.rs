@@ -47,7 +47,7 @@ impl Hint for Refusal {
         Some(hint.into())
     }
 
-    fn ends(&self) -> Exit {
+    fn exit_status(&self) -> Exit {
         match self {
             Self::NothingReady(_) => Exit::NothingReady,
             _ => Exit::Findings,

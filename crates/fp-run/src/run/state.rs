@@ -142,7 +142,7 @@ pub struct InterviewRounds {
 }
 
 impl InterviewRounds {
-    pub(super) fn count(&mut self, by: Decider) {
+    pub(super) fn count_round(&mut self, by: Decider) {
         let rounds = match by {
             Decider::User => &mut self.user,
             Decider::Auto => &mut self.auto,
@@ -256,7 +256,7 @@ impl State {
     }
 
     /// The surroundings of the checkout at the start of the run, if known.
-    pub fn around(&self) -> Option<&GitSurroundings> {
+    pub fn git_surroundings(&self) -> Option<&GitSurroundings> {
         Some(&self.terms().found.as_ref()?.around)
     }
 
@@ -369,7 +369,7 @@ impl State {
         self.open_topics().any(|topic| commit.contains(topic))
     }
 
-    pub fn count(&self, status: Status) -> usize {
+    pub fn count_in(&self, status: Status) -> usize {
         self.tasks_in(status).count()
     }
 

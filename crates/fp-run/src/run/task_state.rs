@@ -257,7 +257,7 @@ impl TaskState {
     }
 
     /// Its changes, as last measured.
-    pub fn changed(&self) -> &[Change] {
+    pub fn measured_changes(&self) -> &[Change] {
         self.measured().map_or(&[], |measured| &measured.files)
     }
 }

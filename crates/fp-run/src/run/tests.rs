@@ -145,7 +145,7 @@ fn a_verdict_needs_every_check() {
     };
     let events = machine
         .state
-        .judge(&id("1"), None, opinion, &["c".into()], "t9".into())
+        .judge_task(&id("1"), None, opinion, &["c".into()], "t9".into())
         .unwrap();
     let Event::Judged { verdict, .. } = &events[0] else {
         panic!("{events:?}")
@@ -185,7 +185,7 @@ fn a_task_comes_after_another_however_that_one_ended() {
     let waits = machine
         .state
         .obstacles(&BTreeSet::new())
-        .of(machine.state.task(&id("2")).unwrap());
+        .obstacle_to(machine.state.task(&id("2")).unwrap());
     assert_eq!(waits, Some(Obstacle::Waits { on: vec![id("1")] }));
     let events = machine.state.fail(&id("1"), "no").unwrap();
     machine.take(events);
@@ -283,7 +283,10 @@ fn an_opinion_judges_each_criterion_once() {
             judgements: judged.iter().map(judgement).collect(),
             summary: String::new(),
         };
-        let found = opinion.complete(2).map(|_| ()).map_err(|e| e.to_string());
+        let found = opinion
+            .check_complete(2)
+            .map(|_| ())
+            .map_err(|e| e.to_string());
         assert_eq!(found, expect.map_err(str::to_owned), "{judged:?}");
     };
     check(&[2, 1], Ok(()));
@@ -363,7 +366,7 @@ fn an_obstacle_says_why() {
         let found = machine
             .state
             .obstacles(&edited)
-            .of(machine.state.task(&id(task)).unwrap());
+            .obstacle_to(machine.state.task(&id(task)).unwrap());
         assert_eq!(found, expect, "{task}");
     };
     check(

@@ -94,7 +94,7 @@ impl State {
     }
 
     /// Records how `commands` ran, with `notes` on it, and asks about those that can't succeed.
-    pub fn tried(
+    pub fn record_trial(
         &self,
         commands: &[PlannedCommand],
         runs: &[CommandRun],

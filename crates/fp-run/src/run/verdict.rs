@@ -36,7 +36,7 @@ pub struct InvalidOpinion(String);
 
 impl VerifierOpinion {
     /// Checks that there is exactly one judgement for each of `criteria` criteria, and puts them in order.
-    pub fn complete(mut self, criteria: usize) -> Result<Self, InvalidOpinion> {
+    pub fn check_complete(mut self, criteria: usize) -> Result<Self, InvalidOpinion> {
         self.judgements.sort_by_key(|judged| judged.criterion);
         let given = || self.judgements.iter().map(|judged| judged.criterion);
         let count = |number: &usize| given().filter(|given| given == number).count();
@@ -142,7 +142,7 @@ fn doubt_of_checks(task: &TaskState, opinion: &VerifierOpinion) -> Option<(Topic
 impl State {
     /// Judges the submitted task `id`, whose mechanical checks must be recorded. A fail sends it back with the reasons,
     /// or ends it after its last iteration. `token` must be fresh.
-    pub fn judge(
+    pub fn judge_task(
         &self,
         id: &TaskId,
         iteration: Option<u32>,
@@ -169,7 +169,7 @@ impl State {
             },
         });
         if let Some((topic, reason)) = doubt {
-            events.push(self.ask(topic, &reason));
+            events.push(self.ask_about(topic, &reason));
         } else if !pass {
             events.extend(self.send_back(task, &feedback, &summary, token));
         }
@@ -208,14 +208,14 @@ impl State {
         let paths = rewritten.join(", ");
         let note = format!("a hook changed {paths} in its commit after the verification");
         let mut events = self.complete(id, Some(commit), Some(note))?;
-        events.push(self.ask(Topic::CommitRewritten(id.clone()), &paths));
+        events.push(self.ask_about(Topic::CommitRewritten(id.clone()), &paths));
         Ok(events)
     }
 
     /// Asks the user about a passed task whose commit could not be made.
     pub fn block_commit(&self, id: &TaskId, topic: Topic, reason: &str) -> RunDecision {
         let task = self.expect_passed(id)?.leaf.id.clone();
-        let (asked, reason) = (self.ask(topic, reason), reason.to_owned());
+        let (asked, reason) = (self.ask_about(topic, reason), reason.to_owned());
         Ok(vec![Event::CommitBlocked { task, reason }, asked])
     }
 
@@ -252,7 +252,10 @@ impl State {
             checks,
             passed: true,
         };
-        Ok(vec![checked, self.ask(Topic::PassesBefore(id.clone()), "")])
+        Ok(vec![
+            checked,
+            self.ask_about(Topic::PassesBefore(id.clone()), ""),
+        ])
     }
 
     /// Asks the user about `paths` of the checkout, which is now as in `tree`: they changed while no task had them.
@@ -262,7 +265,7 @@ impl State {
             return Vec::new();
         }
         let names: Vec<String> = paths.iter().map(ToString::to_string).collect();
-        vec![self.ask(Topic::CheckoutChanged { tree, paths }, &list(&names))]
+        vec![self.ask_about(Topic::CheckoutChanged { tree, paths }, &list(&names))]
     }
 
     /// Tells of changes in the checkout that no task made. Fails if nobody could be asked about a file that one of the
@@ -293,7 +296,7 @@ impl State {
         let none = BTreeSet::new();
         let obstacle = self
             .task(id)
-            .and_then(|task| self.obstacles(&none).of(task));
+            .and_then(|task| self.obstacles(&none).obstacle_to(task));
         obstacle == Some(Obstacle::PassesBefore)
     }
 

@@ -143,7 +143,7 @@ impl FileText {
         let name = path.to_lossy().to_lowercase();
         match PROSE.iter().any(|extension| name.ends_with(extension)) {
             true => Self::Prose,
-            false => Self::Code(Language::of(&name)),
+            false => Self::Code(Language::from_path(&name)),
         }
     }
 

@@ -192,7 +192,7 @@ impl TestSyntax {
 }
 
 fn syntax_of(path: &str) -> Option<&'static TestSyntax> {
-    let language = match Language::of(path)? {
+    let language = match Language::from_path(path)? {
         Language::TestScript => Language::Shell,
         language => language,
     };

@@ -72,7 +72,7 @@ pub(super) fn own_calls_are_about_to_run(
     }
     hook.reply(HookReply::Allow("a command of this plugin"));
     for (run, owner, id) in learned {
-        run.note(hook, |state| Vec::from_iter(agent_known(state, &owner, id)))?;
+        run.record_silently(hook, |state| Vec::from_iter(agent_known(state, &owner, id)))?;
     }
     Ok(())
 }

@@ -356,7 +356,7 @@ impl<'c> Crew<'c> {
             program: task.player.program.clone(),
             model: task.player.model.clone(),
             session: agent.session.clone().or_else(|| task.session.clone()),
-            mark: agent.mark().to_owned(),
+            mark: agent.environment_mark().to_owned(),
             ..AgentProcess::default()
         };
         let (id, iteration) = task
@@ -427,7 +427,7 @@ impl<'c> Crew<'c> {
                 let is_refused =
                     matches!(member.fault, Some(ServiceFault::Refused(_))) || waits.is_some();
                 if member.end.is_none() {
-                    member.end = member.agent.poll().map(|end| (Instant::now(), end));
+                    member.end = member.agent.try_wait().map(|end| (Instant::now(), end));
                 }
                 // Its last words may still be on their way.
                 let has_ended = member
@@ -567,7 +567,7 @@ impl<'c> Crew<'c> {
             ..
         } = member;
         let ran = started.elapsed();
-        let words = agent.end(GRACE);
+        let words = agent.end_and_collect(GRACE);
         let name = task.name.clone();
         let cost = AgentCost {
             seconds: started.elapsed().as_secs(),
@@ -634,7 +634,7 @@ impl<'c> Crew<'c> {
                 };
                 self.try_again(again, &why).map(|told| vec![told])
             }
-            None if has_failed && !has_spoken => Err(CommandError::failed(words.failure(program)).hint(format!(
+            None if has_failed && !has_spoken => Err(CommandError::failed(words.failure(program)).with_hint(format!(
                 "see whether `{program}` works by itself, and what `agents` in your settings has"
             ))),
             None => {
@@ -673,7 +673,7 @@ impl<'c> Crew<'c> {
     /// The error that ends the lead: no agent can work before the user has done something.
     fn refused(&self, why: String) -> CommandError {
         let id = self.plan.id();
-        CommandError::failed(why).hint(format!("nothing is lost: `fp run {id}` goes on"))
+        CommandError::failed(why).with_hint(format!("nothing is lost: `fp run {id}` goes on"))
     }
 
     /// Has `task` wait for its service, of which `why` says what is wrong.
@@ -681,7 +681,7 @@ impl<'c> Crew<'c> {
         let program = &task.player.program;
         if self.unreached >= TRIES && self.context.session().is_some() {
             return Err(CommandError::failed(format!("{program} can't reach its service from here: {why}"))
-                .hint("the session may run commands without network: `fp run` in a terminal, or `/fp:implement --here`"));
+                .with_hint("the session may run commands without network: `fp run` in a terminal, or `/fp:implement --here`"));
         }
         let (name, pause) = (task.name.clone(), pause_before(task.away));
         let told = format!("{name}: {why}; again in {} s", pause.as_secs());
@@ -707,7 +707,7 @@ impl<'c> Crew<'c> {
                 mut cost,
                 ..
             } = member;
-            agent.end(GRACE);
+            agent.end_and_collect(GRACE);
             cost.seconds = started.elapsed().as_secs();
             // The run is over or stops: a cost that can't be written is not worth an error.
             drop(self.log(vec![Event::AgentSpent {
@@ -751,7 +751,7 @@ fn own_plugin(context: &Context) -> Result<(tempfile::TempDir, File), CommandErr
         CommandError::failed(format!(
             "the plugin for the agents can't be written: {error}"
         ))
-        .hint(
+        .with_hint(
             "see whether the folder of your state, ~/.local/state, has room and may be written to",
         )
     };

@@ -28,7 +28,7 @@ use fp_run::run::next::LeadAction;
 use fp_run::run::payload::short;
 use fp_run::run::state::{Activity, RunStatus, Status};
 
-use super::consent::answer;
+use super::consent::answer_question;
 use super::next::{ask_text, final_report, take_turn};
 use super::start::{self, LEAD_PATIENCE, TermsArgs, begin};
 use super::status::watch_plan;
@@ -193,13 +193,13 @@ fn watch_another(plan: &OpenPlan, holder: Option<String>, context: &Context) -> 
     );
     let id = plan.id();
     if !context.is_json() && Screen::is_there(context.env("TERM").as_deref()) {
-        context.printer.note(&format!(
+        context.printer.print_note(&format!(
             "note: {by} leads the run of {id}: this only watches"
         ));
         return watch_plan(plan, context);
     }
     Err(
-        CommandError::refused(format!("{by} leads the run of {id}")).hint(format!(
+        CommandError::refused(format!("{by} leads the run of {id}")).with_hint(format!(
             "`fp status {id}` says how far it is, `fp log {id} --follow` what happens"
         )),
     )
@@ -238,7 +238,7 @@ fn expect_trusted_place(plan: &OpenPlan, yes: bool, context: &Context) -> Result
         Some(ConsentSource::Flag)
     } else if input::can_ask(context) {
         let asked = wrapped(&format!("Before anything starts: {what}."), columns());
-        context.printer.note(&asked.join("\n"));
+        context.printer.print_note(&asked.join("\n"));
         input::agrees("Do you trust it?", context).then_some(ConsentSource::Terminal)
     } else {
         None
@@ -248,7 +248,7 @@ fn expect_trusted_place(plan: &OpenPlan, yes: bool, context: &Context) -> Result
             .trust()?
             .add(Consent::Agents, source, context.now())?);
     }
-    Err(CommandError::refused(format!("nothing was started: {what}")).hint(
+    Err(CommandError::refused(format!("nothing was started: {what}")).with_hint(
         "run `fp run` at a terminal, and say yes; or open the folder in Claude Code, and trust it there; a script adds --yes",
     ))
 }
@@ -320,7 +320,7 @@ impl Lead<'_> {
             .iter()
             .filter(|(name, agent)| agent.activity != Activity::Idle && !self.crew.has(name));
         ended.extend(works.map(|(name, _)| name.clone()));
-        let (plan, worker) = (Arc::clone(self.plan), self.context.silent());
+        let (plan, worker) = (Arc::clone(self.plan), self.context.without_notes());
         let attended = self.attended;
         let turn = thread::spawn(move || turn_of(&plan, &ended, attended, &worker));
         let mut fault = None;
@@ -376,7 +376,12 @@ impl Lead<'_> {
             }
             if let Some((question, label)) = self.view.answered() {
                 // It may have been answered elsewhere meanwhile.
-                if let Err(error) = answer(self.plan, &question, &[label], &self.context.silent()) {
+                if let Err(error) = answer_question(
+                    self.plan,
+                    &question,
+                    &[label],
+                    &self.context.without_notes(),
+                ) {
                     self.view.tell(&error.message);
                 }
                 return Ok(None);
@@ -500,7 +505,7 @@ impl LeadEnd {
             Self::Over => {
                 format!(
                     "{id}: {} of {} tasks done",
-                    state.count(Status::Completed),
+                    state.count_in(Status::Completed),
                     state.tasks.len()
                 )
             }
@@ -522,7 +527,7 @@ impl LeadEnd {
                     .higher_budget()
                     .and_then(|_| used_up(&state.questions.last()?.question.topic))
                 {
-                    context.printer.note(&format!(
+                    context.printer.print_note(&format!(
                         "note: {used_up}; a higher --budget goes on: {}",
                         state.run_command()
                     ));
@@ -540,9 +545,9 @@ impl LeadEnd {
                 "nothing can go on by itself in {id}: {}",
                 chain.join("; ")
             ))
-            .hint(format!("`fp status {id}` shows all of it"))),
+            .with_hint(format!("`fp status {id}` shows all of it"))),
             Self::Stopped => {
-                context.printer.note(&stopped(way_on));
+                context.printer.print_note(&stopped(way_on));
                 Ok(Exit::Findings)
             }
         }
@@ -580,7 +585,7 @@ fn stopped(way_on: &str) -> String {
 
 fn over(state: &State) -> Exit {
     let is_finished = state.has_status(RunStatus::Finished);
-    match is_finished && state.count(Status::Completed) == state.tasks.len() {
+    match is_finished && state.count_in(Status::Completed) == state.tasks.len() {
         true => Exit::Done,
         false => Exit::Findings,
     }
@@ -602,9 +607,9 @@ fn notify(plan: &OpenPlan, told: &str, context: &Context) {
         time: Duration::from_secs(10),
         ..Default::default()
     };
-    if let Err(error) = fp_host::process::ask(command, b"", limits) {
+    if let Err(error) = fp_host::process::run_to_end(command, b"", limits) {
         context
             .printer
-            .note(&format!("note: `notify.command` can't be started: {error}"));
+            .print_note(&format!("note: `notify.command` can't be started: {error}"));
     }
 }

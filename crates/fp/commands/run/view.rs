@@ -5,7 +5,7 @@ use std::time::Duration;
 use fp_host::interrupt::Interrupt;
 use fp_host::plan::OpenPlan;
 use fp_host::screen::{Screen, ScreenInput};
-use fp_run::report::log::{ToldEvent, is_minor, tell};
+use fp_run::report::log::{ToldEvent, is_minor, word_entry};
 use fp_run::run::next::LeadAction;
 
 use super::super::log::LogText;
@@ -89,7 +89,7 @@ impl LeadView {
             return Ok(Self::silent());
         }
         let mut watch = RunWatch::new(plan);
-        watch.take()?;
+        watch.read_new_entries()?;
         if let Some(screen) = has_screen.then(Screen::open).and_then(Result::ok) {
             return Ok(Self::of(ViewKind::Screen { watch, screen }));
         }
@@ -128,7 +128,7 @@ impl LeadView {
     pub(super) fn tell(&mut self, line: &str) {
         match &self.kind {
             ViewKind::Silent(_) => {}
-            ViewKind::Lines { .. } => Printer::default().note(&format!("note: {line}")),
+            ViewKind::Lines { .. } => Printer::default().print_note(&format!("note: {line}")),
             ViewKind::Screen { .. } => {
                 self.told.push(line.to_owned());
                 let over = self.told.len().saturating_sub(NEWS);
@@ -146,7 +146,7 @@ impl LeadView {
     ) -> Result<LeadInput, CommandError> {
         match &mut self.kind {
             ViewKind::Silent(interrupt) => {
-                let stopped = interrupt.as_mut().is_some_and(Interrupt::take);
+                let stopped = interrupt.as_mut().is_some_and(Interrupt::take_request);
                 Ok(if stopped {
                     LeadInput::Stop
                 } else {
@@ -159,8 +159,8 @@ impl LeadView {
                 interrupt,
             } => {
                 let mut is_read = true;
-                for entry in watch.take()? {
-                    let told = tell(&entry)
+                for entry in watch.read_new_entries()? {
+                    let told = word_entry(&entry)
                         .into_iter()
                         .zip(&entry.events)
                         .filter(|(_, event)| !is_minor(event));
@@ -172,16 +172,16 @@ impl LeadView {
                         .collect();
                     is_read &= context
                         .printer
-                        .stream(&text.lines(entry.at, entry.seq, &told), false);
+                        .stream(&text.entry_lines(entry.at, entry.seq, &told), false);
                 }
-                Ok(match (is_read, interrupt.take()) {
+                Ok(match (is_read, interrupt.take_request()) {
                     (false, _) => LeadInput::Gone,
                     (true, true) => LeadInput::Stop,
                     (true, false) => LeadInput::Nothing,
                 })
             }
             ViewKind::Screen { watch, screen } => {
-                watch.take()?;
+                watch.read_new_entries()?;
                 let asked = self.asked.first();
                 let stop = match (self.asks_to_stop, self.is_stopping) {
                     (false, _) => None,
@@ -205,7 +205,7 @@ impl LeadView {
                         .collect(),
                     keys,
                 };
-                let Some(input) = watch.show(screen, &beside, time, context.now()) else {
+                let Some(input) = watch.draw_and_wait(screen, &beside, time, context.now()) else {
                     return Ok(LeadInput::Gone);
                 };
                 let stops =

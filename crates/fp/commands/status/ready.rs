@@ -14,7 +14,7 @@ use crate::error::{CommandResult, Exit};
 use crate::printer::WIDTH;
 
 pub(super) fn show_ready(plan: &OpenPlan, context: &Context) -> CommandResult {
-    let (state, lead) = context.seen(plan)?;
+    let (state, lead) = context.state_and_lead(plan)?;
     let tree = context.tree(plan)?;
     let (phase, bar) = (Phase::of(&state), state.bar());
     let edited = match state.approval {
@@ -26,7 +26,7 @@ pub(super) fn show_ready(plan: &OpenPlan, context: &Context) -> CommandResult {
     let rows: Vec<Value> = match state.approval {
         Some(_) => {
             let of_task = |task| {
-                let why = obstacles.of(task).or_else(|| bar.clone());
+                let why = obstacles.obstacle_to(task).or_else(|| bar.clone());
                 let detail = why.as_ref().map(|why| state.explain(task, why));
                 row(
                     task.leaf.id.as_str(),

@@ -39,10 +39,10 @@ pub(crate) fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
     plan.store.follow_remote();
     let mut watch = RunWatch::new(plan);
     // Faults present from the start are reported without taking the screen.
-    watch.take()?;
+    watch.read_new_entries()?;
     let mut screen = Screen::open().map_err(|error| {
         CommandError::failed(format!("the terminal can't be drawn on: {error}"))
-            .hint("without --watch, the status is printed once")
+            .with_hint("without --watch, the status is printed once")
     })?;
     while !watch.report.phase.is_over() {
         let beside = Beside {
@@ -51,11 +51,11 @@ pub(crate) fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
         };
         // `None`: the terminal is gone.
         if let None | Some(ScreenInput::End | ScreenInput::Quit) =
-            watch.show(&mut screen, &beside, LOOK, context.now())
+            watch.draw_and_wait(&mut screen, &beside, LOOK, context.now())
         {
             return Ok(Exit::Done);
         }
-        watch.take()?;
+        watch.read_new_entries()?;
     }
     drop(screen);
     let view = StatusView::new(&watch.state, &watch.report, context.now(), cut_columns());
@@ -101,8 +101,8 @@ impl RunWatch {
     }
 
     /// Takes in what the log has since the last call, and returns it.
-    pub(crate) fn take(&mut self) -> HostResult<Vec<Entry>> {
-        let lead = LeadLook::at(&self.folder);
+    pub(crate) fn read_new_entries(&mut self) -> HostResult<Vec<Entry>> {
+        let lead = LeadLook::in_folder(&self.folder);
         let Portion { lines, anew, .. } = self.reader.more()?;
         if anew {
             self.state = self.state.emptied();
@@ -118,7 +118,7 @@ impl RunWatch {
     }
 
     /// Shows it on `screen`, and waits up to `time` for the user; `None` if the terminal is gone.
-    pub(crate) fn show(
+    pub(crate) fn draw_and_wait(
         &mut self,
         screen: &mut Screen,
         beside: &Beside,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fp_host::agents::version_of;
 use fp_host::git::Git;
-use fp_host::git::command::ask;
+use fp_host::git::command::git_output;
 use fp_plan::text::shell_quoted;
 
 use super::{DoctorFinding, DoctorLevel};
@@ -14,13 +14,13 @@ const MERGES: [u64; 3] = [2, 38, 0];
 
 /// Everything about git in the folder `cwd`, or only that git is missing.
 pub(super) fn check_git(cwd: &Path) -> Vec<DoctorFinding> {
-    let mut found = match ask(cwd, &["--version"]) {
+    let mut found = match git_output(cwd, &["--version"]) {
         Err(error) => return vec![DoctorFinding::of_error("git", error)],
         Ok(said) => vec![check_version(&said)],
     };
     let way = Git::open(cwd).map(|git| check_way_of_commit(&git));
     found.extend(way.ok().filter(|found| found.level != DoctorLevel::Ok));
-    let ident = |name: &str| ask(cwd, &["var", name]).ok();
+    let ident = |name: &str| git_output(cwd, &["var", name]).ok();
     found.push(check_identity(
         ident("GIT_AUTHOR_IDENT").as_deref(),
         ident("GIT_COMMITTER_IDENT").as_deref(),

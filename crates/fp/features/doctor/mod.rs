@@ -47,8 +47,8 @@ pub(crate) fn run(args: DoctorArgs, context: &Context) -> CommandResult {
         report.shorten_paths(&home, &format!("~{MAIN_SEPARATOR}"));
     }
     let (errors, warnings) = (
-        report.count(DoctorLevel::Error),
-        report.count(DoctorLevel::Warning),
+        report.count_at(DoctorLevel::Error),
+        report.count_at(DoctorLevel::Warning),
     );
     report.facts["findings"] = json!(report.findings);
     report.facts["errors"] = errors.into();
@@ -60,7 +60,11 @@ pub(crate) fn run(args: DoctorArgs, context: &Context) -> CommandResult {
         true => "Everything looks good".to_owned(),
         false => parts.join(", "),
     };
-    let lines: String = report.findings.iter().map(DoctorFinding::lines).collect();
+    let lines: String = report
+        .findings
+        .iter()
+        .map(DoctorFinding::to_lines)
+        .collect();
     let text = format!("{}\n{lines}\n{sum}\n{}", report.title, report.offer);
     context.styled_report(&report.facts, &text)?;
     Ok(match errors {
@@ -88,7 +92,7 @@ impl DoctorReport {
         }
     }
 
-    fn count(&self, level: DoctorLevel) -> usize {
+    fn count_at(&self, level: DoctorLevel) -> usize {
         let findings = self.findings.iter();
         findings.filter(|finding| finding.level == level).count()
     }
@@ -154,7 +158,7 @@ impl DoctorFinding {
         }
     }
 
-    fn lines(&self) -> String {
+    fn to_lines(&self) -> String {
         let look = match self.level {
             DoctorLevel::Ok => Look::Done,
             DoctorLevel::Warning => Look::Building,

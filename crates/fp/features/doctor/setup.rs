@@ -83,7 +83,7 @@ fn ask_client(
     findings.push(DoctorFinding::ok("client", said));
     match KnownPlugin::of_client(&client, &context.cwd) {
         Ok(known) => {
-            findings.push(known.check());
+            findings.push(known.check_plugin());
             Some(known)
         }
         Err(error) => {
@@ -137,7 +137,7 @@ impl KnownPlugin {
     }
 
     /// The client should load it, in this version.
-    fn check(&self) -> DoctorFinding {
+    fn check_plugin(&self) -> DoctorFinding {
         let (check, id) = ("plugin", plugin_id());
         // Whatever the others say, the client goes by the nearest.
         let has_scope = |scope: &&str| self.plugins.iter().any(|plugin| plugin.scope == *scope);
@@ -211,7 +211,7 @@ fn read_settings(path: &Path) -> Result<Option<Value>, CommandError> {
     }
     serde_json::from_str(text).map(Some).map_err(|error| {
         CommandError::failed(format!("{}: {error}", path.display()))
-            .hint("fix the file by hand, since Claude Code ignores all of it as it is")
+            .with_hint("fix the file by hand, since Claude Code ignores all of it as it is")
     })
 }
 

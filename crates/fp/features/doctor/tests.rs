@@ -130,7 +130,7 @@ fn a_git_that_is_too_old_is_said_to_be_for_what() {
         None,
     );
     assert_eq!(said("hub 1").level, DoctorLevel::Warning);
-    let error = CommandError::failed("no git").hint("get it");
+    let error = CommandError::failed("no git").with_hint("get it");
     check(
         &DoctorFinding::of_error("git", error),
         DoctorLevel::Error,

@@ -35,7 +35,7 @@ enum ExportTarget {
 
 impl ExportTarget {
     /// Its name, and what its file is called.
-    fn names(self) -> (&'static str, &'static str) {
+    fn name_and_file(self) -> (&'static str, &'static str) {
         match self {
             Self::Json => ("json", "plan.json"),
             Self::Markdown => ("markdown", "tasks.md"),
@@ -50,7 +50,7 @@ pub(crate) fn run(args: ExportArgs, context: &Context) -> CommandResult {
     let parsed = tree.parse();
     refuse_ambiguous(&plan, &parsed)?;
     let text = text_of(&plan, &parsed, &state, args.to);
-    let (name, file) = args.to.names();
+    let (name, file) = args.to.name_and_file();
     if context.is_json() {
         let files = [json!({ "path": file, "text": text })];
         context
@@ -74,7 +74,7 @@ fn refuse_ambiguous(plan: &OpenPlan, tree: &Plan<'_>) -> Result<(), CommandError
         None if tree.tasks.is_empty() => format!("{} has no task to export", plan.id()),
         None => return Ok(()),
     };
-    Err(CommandError::refused(message).hint(format!(
+    Err(CommandError::refused(message).with_hint(format!(
         "`fp validate {}` shows what is wrong with it",
         plan.id()
     )))

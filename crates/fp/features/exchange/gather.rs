@@ -105,7 +105,7 @@ pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotic
                     root.display()
                 );
                 return Err(CommandError::failed(message)
-                    .hint("name the folder or the file of the plan itself"));
+                    .with_hint("name the folder or the file of the plan itself"));
             }
             Ok(text) => texts.push((name, text)),
             Err(notice) => notices.push(notice.in_file(&name)),

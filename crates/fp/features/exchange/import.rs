@@ -21,7 +21,7 @@ use fp_host::store::Store;
 use fp_plan::diagnostic::{Diagnostic, Severity};
 use fp_plan::plan::id::PlanId;
 use fp_plan::plan::parse;
-use fp_plan::rules::check;
+use fp_plan::rules::check_plan;
 use fp_plan::settings::SettingsLayer;
 use fp_plan::text::{counted, shell_quoted, wrapped};
 use fp_run::interview::{Interview, Mode};
@@ -105,7 +105,7 @@ pub(crate) fn run(args: ImportArgs, context: &Context) -> CommandResult {
         None => recognise_source(&source.folder),
     };
     let recognised = recognised.map_err(|error| source.failure(&error))?;
-    let import = Import::read(recognised, &source, context)?;
+    let import = Import::from_source(recognised, &source, context)?;
     if !context.is_json() {
         context.printer.data(&import.found_text());
     }
@@ -140,7 +140,7 @@ fn refuse_leading_out(given: &Path, path: &Path, context: &Context) -> Result<()
     let given = given.display();
     let message = format!("{given} is a link that leads out of the repository");
     let place = real.display();
-    Err(CommandError::refused(message).hint(format!(
+    Err(CommandError::refused(message).with_hint(format!(
         "if that is the plan you mean, name the place itself: {place}"
     )))
 }
@@ -172,7 +172,7 @@ pub(crate) fn import_to_complete(
     let Some(recognised) = recognised else {
         return source.hand_over(settings, by, context);
     };
-    let import = Import::read(recognised, &source, context)?;
+    let import = Import::from_source(recognised, &source, context)?;
     let (folder, record) = import.write(&source.folder, settings, by, context)?;
     let report = import.json(Some(&folder));
     Ok((folder.path().to_owned(), record, report))
@@ -211,8 +211,8 @@ impl ImportSource {
             }
             error => format!("{given}: {error}"),
         };
-        let not_read = listed("Not read", &self.unread.iter().collect::<Vec<_>>());
-        CommandError::worded(said + not_read.trim_end(), error)
+        let not_read = notice_list("Not read", &self.unread.iter().collect::<Vec<_>>());
+        CommandError::with_message(said + not_read.trim_end(), error)
     }
 
     /// Makes a plan without a tree, with the texts as material and the list of what looks like a task in them.
@@ -222,7 +222,7 @@ impl ImportSource {
         by: Decider,
         context: &Context,
     ) -> Result<(PathBuf, PlanRecord, Value), CommandError> {
-        let material = Material::of(&self.folder);
+        let material = Material::from_folder(&self.folder);
         let goal = material.title.unwrap_or_else(|| named_after(&self.path));
         let all = material.items.len();
         let open = material.items.iter().filter(|item| !item.done).count();
@@ -333,7 +333,7 @@ impl NewPlan<'_> {
 }
 
 impl Import {
-    fn read(
+    fn from_source(
         recognised: RecognisedSource,
         source: &ImportSource,
         context: &Context,
@@ -345,7 +345,7 @@ impl Import {
             let (path, tasks) = (source.given.display(), plan.tasks.len());
             let message =
                 format!("{path} has {tasks} tasks: at most {MAX_TASKS} are imported at once");
-            return Err(CommandError::failed(message).hint("give it in parts"));
+            return Err(CommandError::failed(message).with_hint("give it in parts"));
         }
         let unread = source.unread.iter().filter(|notice| notice.is_problem);
         plan.notices.extend(unread.cloned());
@@ -355,7 +355,7 @@ impl Import {
         let mut draft = PlanDraft::new(plan);
         let done = prove_done(&mut draft, context);
         let ours = recognised.source == SourceFormat::FractalPlanner;
-        let interview = folder.text("interview.json").filter(|_| ours);
+        let interview = folder.file_text("interview.json").filter(|_| ours);
         let interview = interview.map(Interview::parse).transpose();
         let interview = interview.unwrap_or_else(|error| {
             let notice = ImportNotice::problem(format!("{error}; it does not come along"));
@@ -371,7 +371,7 @@ impl Import {
             .iter()
             .map(|done| (done.task.to_string(), done.title.clone()));
         facts.done = titles.collect();
-        let findings = check(&tree, &parsed, &facts);
+        let findings = check_plan(&tree, &parsed, &facts);
         let mut by_rule = BTreeMap::new();
         for finding in &findings {
             *by_rule.entry(finding.rule).or_default() += 1;
@@ -453,10 +453,10 @@ impl Import {
                 .map(|id| format!("evidence/task-{id}-verification.md"));
             paths.extend(evidence);
         }
-        let mapping = folder.text(MAPPING).filter(|_| keeps_ids);
+        let mapping = folder.file_text(MAPPING).filter(|_| keeps_ids);
         let mapping = mapping.and_then(|text| mapping_moved_to(text, plan));
         let texts = paths.into_iter().filter_map(|path| {
-            let text = folder.text(&path)?.to_owned();
+            let text = folder.file_text(&path)?.to_owned();
             Some((path, text))
         });
         texts
@@ -534,8 +534,8 @@ impl Import {
             "  work   {done} done{proven}, {} to do\n",
             self.leaves - done
         );
-        text += &listed("Problems of the source", &self.notices(true));
-        text += &listed("Worth knowing", &self.notices(false));
+        text += &notice_list("Problems of the source", &self.notices(true));
+        text += &notice_list("Worth knowing", &self.notices(false));
         if self.by_rule.is_empty() {
             return text + "\nThe tree is valid as it is\n";
         }
@@ -562,7 +562,10 @@ impl Import {
         };
         let (mode, reason) = self.mode();
         let id = folder.id();
-        let mut text = format!("\nPlan {id}\n  folder  {}\n", context.shown(folder.path()));
+        let mut text = format!(
+            "\nPlan {id}\n  folder  {}\n",
+            context.display_path(folder.path())
+        );
         text += &format!("  mode    {}: {reason}\n\nNext:\n", mode.into_str());
         if self.errors > 0 {
             text += &format!("  fp validate {id} --fix\n");
@@ -631,7 +634,7 @@ fn prove_done(draft: &mut PlanDraft, context: &Context) -> Vec<ImportedTask> {
     done
 }
 
-fn listed(heading: &str, notices: &[&ImportNotice]) -> String {
+fn notice_list(heading: &str, notices: &[&ImportNotice]) -> String {
     if notices.is_empty() {
         return String::new();
     }

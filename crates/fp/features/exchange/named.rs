@@ -33,7 +33,7 @@ pub(crate) fn note_named(
         return Ok(());
     };
     let Ok(MaterialOrigin { items }) = serde_json::from_str(&origin) else {
-        context.printer.note(
+        context.printer.print_note(
             "warning: import.json can't be read: nobody counts what the tree names of its material",
         );
         return Ok(());
@@ -46,14 +46,14 @@ pub(crate) fn note_named(
     };
     let unnamed: Vec<String> = unnamed.iter().map(shown).collect();
     if !unnamed.is_empty() {
-        context.printer.note(&format!(
+        context.printer.print_note(&format!(
             "warning: the tree names {} of the {open} open items of its material; not: {}",
             open - unnamed.len(),
             first_few(&unnamed, SHOWN)
         ));
     } else if open > 0 {
         let text = format!("note: the tree names all {open} open items of its material");
-        context.printer.note(&text);
+        context.printer.print_note(&text);
     }
     Ok(())
 }

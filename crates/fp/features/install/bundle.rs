@@ -143,7 +143,7 @@ pub(super) fn remove_bundle(out: &Path) -> Result<bool, CommandError> {
 fn unwritable(path: &Path, source: io::Error) -> CommandError {
     let error = CommandError::from(HostError::writing(path)(source));
     if error.hints.is_empty() {
-        error.hint("choose a folder that can be written")
+        error.with_hint("choose a folder that can be written")
     } else {
         error
     }
@@ -160,8 +160,8 @@ fn check_ours(out: &Path) -> Result<(), CommandError> {
         let entry = entry.map_err(|source| unwritable(out, source))?;
         let name = entry.file_name();
         let ours = match name.to_str() {
-            Some(PLUGIN) => named(&entry.path().join(MANIFEST), PLUGIN),
-            Some(CATALOG_FOLDER) => named(&entry.path().join(CATALOG), MARKETPLACE),
+            Some(PLUGIN) => is_named(&entry.path().join(MANIFEST), PLUGIN),
+            Some(CATALOG_FOLDER) => is_named(&entry.path().join(CATALOG), MARKETPLACE),
             name => matches!(name, Some(STAGING | FINDER)),
         };
         if !ours {
@@ -170,15 +170,16 @@ fn check_ours(out: &Path) -> Result<(), CommandError> {
                 "{out} is not a bundle of fp: it has `{}`",
                 found.escape_debug()
             );
-            return Err(CommandError::failed(message)
-                .hint("choose an empty folder, or one that `fp install --bundle` has written"));
+            return Err(CommandError::failed(message).with_hint(
+                "choose an empty folder, or one that `fp install --bundle` has written",
+            ));
         }
     }
     Ok(())
 }
 
 /// The JSON object in the file `path` has this `name`.
-fn named(path: &Path, name: &str) -> bool {
+fn is_named(path: &Path, name: &str) -> bool {
     let bytes = fs::read(path).unwrap_or_default();
     serde_json::from_slice::<Value>(&bytes).is_ok_and(|found| found["name"] == name)
 }
@@ -191,7 +192,7 @@ fn copy_program(from: &Path, to: &Path) -> Result<(), CommandError> {
             "{from} can't be copied into the bundle: {}",
             reason_of(&error)
         ))
-        .hint("check the path, and start fp from where it is now")
+        .with_hint("check the path, and start fp from where it is now")
     })
 }
 

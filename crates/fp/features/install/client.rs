@@ -71,7 +71,7 @@ pub(crate) struct InstalledPlugin {
 
 impl InstalledPlugin {
     /// Its scope, for a person.
-    pub(super) fn place(&self) -> String {
+    pub(super) fn scope_text(&self) -> String {
         match &self.project_path {
             Some(path) => format!("scope {} in {}", self.scope, path.display()),
             None => format!("scope {}", self.scope),
@@ -90,15 +90,16 @@ impl ClaudeClient {
     /// The program at `given` or, without one, the first `claude` on PATH.
     pub(crate) fn find(given: Option<&Path>) -> Result<Self, CommandError> {
         let search = env::var_os("PATH").unwrap_or_default();
-        let (path, version) = find_claude(given, &search)
-            .map_err(|error| CommandError::from(error).hint("`--client PATH` takes another one"))?;
+        let (path, version) = find_claude(given, &search).map_err(|error| {
+            CommandError::from(error).with_hint("`--client PATH` takes another one")
+        })?;
         Ok(Self { path, version })
     }
 
     /// The marketplace of this plugin's name, from wherever it is.
     pub(crate) fn marketplace(&self) -> Result<Option<ClientMarketplace>, CommandError> {
         let known: Vec<ClientMarketplace> =
-            self.list(&["plugin", "marketplace", "list", "--json"])?;
+            self.list_json(&["plugin", "marketplace", "list", "--json"])?;
         Ok(known.into_iter().find(|found| found.name == MARKETPLACE))
     }
 
@@ -116,16 +117,16 @@ impl ClaudeClient {
 
     /// The plugins that it has installed, in every scope and project.
     pub(super) fn plugins(&self) -> Result<Vec<InstalledPlugin>, CommandError> {
-        self.list(&["plugin", "list", "--json"])
+        self.list_json(&["plugin", "list", "--json"])
     }
 
-    fn list<T: DeserializeOwned>(&self, arguments: &[&str]) -> Result<Vec<T>, CommandError> {
-        serde_json::from_str(&self.run(arguments, None)?).map_err(|error| {
+    fn list_json<T: DeserializeOwned>(&self, arguments: &[&str]) -> Result<Vec<T>, CommandError> {
+        serde_json::from_str(&self.run_claude(arguments, None)?).map_err(|error| {
             let command = arguments.join(" ");
             CommandError::failed(format!(
                 "`claude {command}` gave an unexpected answer: {error}"
             ))
-            .hint("update Claude Code and fp to versions of about the same age")
+            .with_hint("update Claude Code and fp to versions of about the same age")
         })
     }
 
@@ -136,12 +137,12 @@ impl ClaudeClient {
         scope: &str,
         folder: Option<&Path>,
     ) -> Result<(), CommandError> {
-        self.run(&["plugin", command, &plugin_id(), "--scope", scope], folder)
+        self.run_claude(&["plugin", command, &plugin_id(), "--scope", scope], folder)
             .map(drop)
     }
 
     /// Runs one of its commands, in `folder` if given, and returns its standard output.
-    pub(super) fn run<A: AsRef<OsStr>>(
+    pub(super) fn run_claude<A: AsRef<OsStr>>(
         &self,
         arguments: &[A],
         folder: Option<&Path>,
@@ -157,7 +158,7 @@ impl ClaudeClient {
                 .map(|word| word.as_ref().to_string_lossy())
                 .collect();
             let command = words.join(" ");
-            CommandError::failed(format!("`claude {command}` {fault}")).hint(format!(
+            CommandError::failed(format!("`claude {command}` {fault}")).with_hint(format!(
                 "run `claude {command}` yourself to see all that it says"
             ))
         })

@@ -73,16 +73,16 @@ fn install_plugin(client: Option<&Path>, edits_settings: bool, context: &Context
             "the client has another marketplace named `{MARKETPLACE}`, from {}",
             other.origin()
         );
-        return Err(CommandError::failed(message).hint(format!(
+        return Err(CommandError::failed(message).with_hint(format!(
             "`claude plugin marketplace remove {MARKETPLACE}` removes it with its plugins; then run this again"
         )));
     }
     check_name(&client)?;
     write_bundle(&folder)
-        .map_err(|error| error.hint("XDG_DATA_HOME chooses the folder on Linux"))?;
+        .map_err(|error| error.with_hint("XDG_DATA_HOME chooses the folder on Linux"))?;
     if marketplace.is_none() {
         let words = ["plugin", "marketplace", "add"].map(OsStr::new);
-        client.run(&[&words[..], &[folder.as_os_str()]].concat(), None)?;
+        client.run_claude(&[&words[..], &[folder.as_os_str()]].concat(), None)?;
     }
     let mut lines = vec![
         format!(
@@ -107,7 +107,7 @@ fn install_plugin(client: Option<&Path>, edits_settings: bool, context: &Context
     ));
     for plugin in elsewhere.iter().filter(|plugin| plugin.version != VERSION) {
         client.run_for_plugin("update", &plugin.scope, plugin.project_path.as_deref())?;
-        lines.push(format!("plugin       updated, {}", plugin.place()));
+        lines.push(format!("plugin       updated, {}", plugin.scope_text()));
     }
     let report = json!({
         "bundle": folder, "version": VERSION, "client": client.path, "clientVersion": client.version,
@@ -115,13 +115,13 @@ fn install_plugin(client: Option<&Path>, edits_settings: bool, context: &Context
     });
     context.report(&report, &(lines.join("\n") + "\n"))?;
     if edits_settings {
-        context.printer.note(
+        context.printer.print_note(
             "Claude Code's settings stay as they are: `fp doctor` prints what you may want in them",
         );
     }
     context
         .printer
-        .note("Start Claude Code in a repository and type: /fp:plan GOAL");
+        .print_note("Start Claude Code in a repository and type: /fp:plan GOAL");
     Ok(Exit::Done)
 }
 
@@ -151,7 +151,7 @@ fn check_name(client: &ClaudeClient) -> Result<(), CommandError> {
         return Ok(());
     };
     let message = format!("the client has another plugin named `{PLUGIN}`: {id}, scope {scope}");
-    Err(CommandError::failed(message).hint(format!(
+    Err(CommandError::failed(message).with_hint(format!(
         "run `claude plugin uninstall {id} --scope {scope}`, then this again"
     )))
 }
@@ -170,7 +170,7 @@ fn uninstall_plugin(client: Option<&Path>, context: &Context) -> CommandResult {
     if record.exists() {
         // Version 0.2 wrote it.
         let record = record.display();
-        context.printer.note(&format!(
+        context.printer.print_note(&format!(
             "{record} names what an earlier fp added to your settings: take that out by hand"
         ));
     }
@@ -196,10 +196,10 @@ fn unregister_plugin(client: &ClaudeClient, folder: &Path) -> Result<Vec<String>
     // The plugin of a project that is gone goes with its marketplace.
     for plugin in client.installed(|project| project.is_dir())? {
         client.run_for_plugin("uninstall", &plugin.scope, plugin.project_path.as_deref())?;
-        lines.push(format!("plugin       {}: removed", plugin.place()));
+        lines.push(format!("plugin       {}: removed", plugin.scope_text()));
     }
     if marketplace.is_some() {
-        client.run(&["plugin", "marketplace", "remove", MARKETPLACE], None)?;
+        client.run_claude(&["plugin", "marketplace", "remove", MARKETPLACE], None)?;
         lines.push("marketplace  removed".into());
     }
     Ok(lines)
@@ -218,7 +218,7 @@ pub(crate) fn same_folder(one: &Path, other: &Path) -> bool {
 
 fn homeless() -> CommandError {
     CommandError::failed("nothing says where your home folder is")
-        .hint(format!("set {FOLDER_VARIABLES}"))
+        .with_hint(format!("set {FOLDER_VARIABLES}"))
 }
 
 /// The folder of the bundle: `fractal-planner/bundle` in the user's data folder. `None` if no variable names that.

@@ -14,7 +14,7 @@ type Row = (&'static str, &'static [&'static str]);
 /// Checks that exactly these comments are found in each text, the text of a file called `name`.
 #[track_caller]
 fn check(name: &str, rows: &[Row]) {
-    let language = SourceLanguage::of(name, "").expect(name);
+    let language = SourceLanguage::for_file(name, "").expect(name);
     let mut wrong = String::new();
     for (text, expected) in rows {
         let found: Vec<&str> = comments_in(language, text)
@@ -30,7 +30,7 @@ fn check(name: &str, rows: &[Row]) {
 
 /// The kinds of the comments in `text`.
 fn kinds(name: &str, text: &str) -> Vec<CommentKind> {
-    comments_in(SourceLanguage::of(name, "").unwrap(), text)
+    comments_in(SourceLanguage::for_file(name, "").unwrap(), text)
         .iter()
         .map(|comment| comment.kind)
         .collect()
@@ -141,7 +141,7 @@ fn by_name() {
         ("..", None),
     ] {
         assert_eq!(
-            SourceLanguage::of(path, "").map(|found| found.name),
+            SourceLanguage::for_file(path, "").map(|found| found.name),
             language,
             "{path}"
         );
@@ -163,7 +163,7 @@ fn by_first_line() {
         ("a.py", "#!/bin/sh", Some("Python")),
     ] {
         assert_eq!(
-            SourceLanguage::of(path, line).map(|found| found.name),
+            SourceLanguage::for_file(path, line).map(|found| found.name),
             language,
             "{path} {line}"
         );

@@ -41,12 +41,12 @@ impl ProcessGroup {
     }
 
     /// The leader's exit, if it has ended.
-    pub(crate) fn poll(&mut self) -> io::Result<Option<CommandEnd>> {
-        Ok(self.leader.try_wait()?.map(end))
+    pub(crate) fn try_wait(&mut self) -> io::Result<Option<CommandEnd>> {
+        Ok(self.leader.try_wait()?.map(command_end))
     }
 
     /// Sends TERM to every process of the group, and after `grace` KILL to those that remain.
-    pub(crate) fn end(&mut self, grace: Duration) -> io::Result<()> {
+    pub(crate) fn end_group(&mut self, grace: Duration) -> io::Result<()> {
         self.signal(Signal::TERM);
         let deadline = Instant::now() + grace;
         while self.leader.try_wait()?.is_none() && Instant::now() < deadline {
@@ -67,7 +67,7 @@ impl ProcessGroup {
         Ok(())
     }
 
-    pub(crate) fn mark(&self) -> &str {
+    pub(crate) fn environment_mark(&self) -> &str {
         &self.mark.0
     }
 
@@ -90,7 +90,7 @@ impl ProcessGroup {
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if self.watcher.is_some() {
-            drop(self.end(Duration::ZERO));
+            drop(self.end_group(Duration::ZERO));
         }
     }
 }
@@ -108,7 +108,7 @@ fn watch(id: Pid, grace: Duration) -> Option<Child> {
     watcher.spawn().ok()
 }
 
-fn end(status: ExitStatus) -> CommandEnd {
+fn command_end(status: ExitStatus) -> CommandEnd {
     match (status.code(), status.signal()) {
         (Some(code), _) => CommandEnd::Exited(code),
         (None, signal) => CommandEnd::Signalled(signal.unwrap_or_default()),

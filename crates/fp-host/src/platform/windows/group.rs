@@ -26,7 +26,7 @@ impl JobObject {
     }
 
     /// The command's exit, if it has ended.
-    pub(crate) fn poll(&mut self) -> io::Result<Option<CommandEnd>> {
+    pub(crate) fn try_wait(&mut self) -> io::Result<Option<CommandEnd>> {
         let status = self.0.try_wait()?;
         Ok(status.map(|status| {
             status
@@ -36,7 +36,7 @@ impl JobObject {
     }
 
     /// Nobody escapes from a job, so nobody is marked.
-    pub(crate) fn mark(&self) -> &'static str {
+    pub(crate) fn environment_mark(&self) -> &'static str {
         ""
     }
 
@@ -44,11 +44,11 @@ impl JobObject {
     pub(crate) fn ask_to_end(&self) {}
 
     /// Ends every process of the job at once; Windows has no gentler way.
-    pub(crate) fn end(&mut self, _grace: Duration) -> io::Result<()> {
+    pub(crate) fn end_group(&mut self, _grace: Duration) -> io::Result<()> {
         self.0.kill()?;
         // The job's own wait may wait for a message that a poll has taken.
         let deadline = Instant::now() + GRACE;
-        while self.poll()?.is_none() && Instant::now() < deadline {
+        while self.try_wait()?.is_none() && Instant::now() < deadline {
             std::thread::sleep(POLL / 5);
         }
         Ok(())

@@ -81,7 +81,7 @@ pub(in crate::plan) fn read_entry<'t>(
     let note = joined_lines(note.into());
     let item = Item {
         text: word.map_or_else(|| joined_lines(value.into()), Into::into),
-        span: Span::of(source, value),
+        span: Span::of_slice(source, value),
         note: (!note.is_empty()).then(|| (*note).into()),
     };
     (!item.text.is_empty()).then_some(item)
@@ -119,7 +119,7 @@ fn remark_start(text: &str) -> usize {
     let is_dash = |word: &str| ["-", "–", "—", "#"].contains(&word);
     let mut words = text.split_whitespace().skip(1);
     let remark = words.find(|word| word.starts_with('(') || is_dash(word));
-    remark.map_or(text.len(), |word| Span::of(text, word).start)
+    remark.map_or(text.len(), |word| Span::of_slice(text, word).start)
 }
 
 /// An id and the remark after it: `1.1`, `[ID: 1.1]`, `Task 1.1 (needs its types)`.

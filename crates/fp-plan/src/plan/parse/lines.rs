@@ -104,7 +104,7 @@ fn mark_literals(lines: &mut [Line<'_>], from: usize) -> Option<usize> {
     }
     for (source, is_closed) in literal_blocks(&page) {
         // In a quotation it is text, like all of that.
-        let Ok(at) = starts.binary_search(&Span::of(&page, source).start) else {
+        let Ok(at) = starts.binary_search(&Span::of_slice(&page, source).start) else {
             continue;
         };
         let (first, end) = (from + at, from + at + source.lines().count());

@@ -43,7 +43,7 @@ pub fn parse(text: &str) -> (Plan<'_>, Vec<Diagnostic>) {
             detail: format!("the {what} is never closed"),
             hint: format!("close it with a line of `{closer}`"),
         };
-        let span = Span::of(text, opener);
+        let span = Span::of_slice(text, opener);
         reader.tree.add_fault(span, None, fault);
     }
     let mut at = 0;
@@ -153,7 +153,7 @@ impl<'t> Reader<'t> {
             if let Some(open) = self.open.last_mut() {
                 open.in_section = true;
             }
-            let note = Item::of(self.text, line.text);
+            let note = Item::from_slice(self.text, line.text);
             self.tree.add_note(self.innermost_task(), note);
         }
         true
@@ -163,16 +163,16 @@ impl<'t> Reader<'t> {
     fn add_task(&mut self, head: TaskHead<'t>, own: &'t str, (column, level): (usize, u8)) {
         let mut task = Task {
             id: head.id.into(),
-            id_span: Span::of(self.text, head.id),
+            id_span: Span::of_slice(self.text, head.id),
             description: head.title,
-            span: Span::of(self.text, own),
+            span: Span::of_slice(self.text, own),
             parent: self.innermost_task(),
             field_indent: if level > 0 { column } else { column + 2 },
             broken: head.is_broken,
             ..Task::default()
         };
         if let Some(complexity) = head.complexity {
-            let item = Item::of(self.text, complexity);
+            let item = Item::from_slice(self.text, complexity);
             *task.fields.slot(FieldKind::Complexity) = Some(Field::new(item.span, vec![item]));
         }
         let unreadable = head.is_broken.then(|| unreadable_line(head.id));
@@ -254,8 +254,8 @@ impl<'t> Reader<'t> {
 
     /// The source from `start` to the end of the line before `end`.
     fn source(&self, start: &'t str, end: usize) -> &'t str {
-        let start = Span::of(self.text, start).start;
-        let end = Span::of(self.text, self.lines[end - 1].text).end;
+        let start = Span::of_slice(self.text, start).start;
+        let end = Span::of_slice(self.text, self.lines[end - 1].text).end;
         &self.text[start..end.max(start)]
     }
 
@@ -313,7 +313,7 @@ impl<'t> Reader<'t> {
             return end;
         }
         let mut end = at.end;
-        let mut span = Span::of(self.text, own);
+        let mut span = Span::of_slice(self.text, own);
         let mut items = Vec::new();
         if kind.form() == FieldForm::Prose {
             end = self.item_end(at.start, true);
@@ -343,7 +343,7 @@ impl<'t> Reader<'t> {
         let column = self.lines[at.start].column;
         self.tree.tasks[task].field_indent = column;
         let mut item = self.block(at, value, column + 2);
-        item.span.start = Span::of(self.text, own).start;
+        item.span.start = Span::of_slice(self.text, own).start;
         item
     }
 
@@ -429,7 +429,7 @@ impl<'t> Reader<'t> {
                     }
                 }
                 if let Some(list) = self.tree.tasks[field.task].fields.slot(field.kind) {
-                    list.span.end = Span::of(self.text, self.lines[at.end - 1].text).end;
+                    list.span.end = Span::of_slice(self.text, self.lines[at.end - 1].text).end;
                 }
             }
             None => {
@@ -478,7 +478,7 @@ impl<'t> Reader<'t> {
         };
         Item {
             text,
-            ..Item::of(self.text, source)
+            ..Item::from_slice(self.text, source)
         }
     }
 }

@@ -81,7 +81,7 @@ pub(super) fn read_head(own: &str, place: HeadPlace) -> Option<TaskHead<'_>> {
             joined_lines(part.strip_suffix(closing).unwrap_or(part).into())
         });
     let title = match behind.is_empty() {
-        true => within(before, trimmed_title),
+        true => map_text(before, trimmed_title),
         false => trimmed_title(&format!("{before} {behind}"))
             .to_owned()
             .into(),
@@ -107,7 +107,7 @@ pub(super) fn read_head(own: &str, place: HeadPlace) -> Option<TaskHead<'_>> {
 }
 
 /// Applies `part` to a text, which stays borrowed if it was.
-fn within<'t>(text: Cow<'t, str>, part: impl Fn(&str) -> &str) -> Cow<'t, str> {
+fn map_text<'t>(text: Cow<'t, str>, part: impl Fn(&str) -> &str) -> Cow<'t, str> {
     match text {
         Cow::Borrowed(text) => Cow::Borrowed(part(text)),
         Cow::Owned(text) => Cow::Owned(part(&text).to_owned()),
@@ -156,7 +156,7 @@ fn read_opening(own: &str, place: HeadPlace) -> Option<HeadOpening<'_>> {
     let id = id.trim_matches(ID_MARKS);
     let rest = match close {
         Some(close) => &own[close + 1..],
-        None => &own[Span::of(own, id).end..],
+        None => &own[Span::of_slice(own, id).end..],
     };
     let is_id = id == "root" || is_numbered_id(id);
     let is_broken = match place {
@@ -229,7 +229,7 @@ pub(super) fn joined_lines(text: Cow<'_, str>) -> Cow<'_, str> {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         return lines.collect::<Vec<_>>().join(" ").into();
     }
-    within(text, str::trim)
+    map_text(text, str::trim)
 }
 
 /// A `(Complexity: 3)`, and what stands around it.

@@ -57,7 +57,7 @@ pub(super) fn field(kind: FieldKind, task: &Task) -> Option<String> {
     let label = kind.label();
     let field = task.fields.get(kind)?;
     if kind.form().is_list() {
-        return Some(list(kind, &field.items));
+        return Some(list_form(kind, &field.items));
     }
     let Some(item) = field.items.first() else {
         // Without a value, a field that takes `none` for one stays empty.
@@ -79,7 +79,7 @@ pub(super) fn field(kind: FieldKind, task: &Task) -> Option<String> {
     }
 }
 
-fn list(kind: FieldKind, items: &[Item]) -> String {
+fn list_form(kind: FieldKind, items: &[Item]) -> String {
     let label = kind.label();
     if items.is_empty() {
         return format!("- {label}: none");
@@ -91,7 +91,7 @@ fn list(kind: FieldKind, items: &[Item]) -> String {
         "; "
     };
     let one_line = entries.join(separator);
-    let nested = format!("- {label}:{}", below(&entries));
+    let nested = format!("- {label}:{}", item_lines(&entries));
     let inline = format!("- {label}: {}", indented(&one_line, 2));
     if !kind.form().is_list_of_sentences() {
         let read = fields::line_entries(kind, &one_line, &one_line);
@@ -159,7 +159,7 @@ fn labelled_forms(label: &str, text: &str) -> Vec<String> {
 }
 
 /// Entries as items below a label.
-fn below(entries: &[String]) -> String {
+fn item_lines(entries: &[String]) -> String {
     let item = |entry: &String| format!("\n  - {}", indented(entry, 4));
     entries.iter().map(item).collect()
 }

@@ -82,7 +82,7 @@ impl Writer {
         if !self.in_list {
             self.blank_line();
         }
-        self.lines(indent, text);
+        self.push_indented(indent, text);
         self.in_list = true;
     }
 
@@ -92,7 +92,7 @@ impl Writer {
             return self.item(indent, text);
         }
         self.blank_line();
-        self.lines(indent, text);
+        self.push_indented(indent, text);
         self.in_list = false;
     }
 
@@ -102,7 +102,7 @@ impl Writer {
         }
     }
 
-    fn lines(&mut self, indent: usize, text: &str) {
+    fn push_indented(&mut self, indent: usize, text: &str) {
         for line in text.split('\n') {
             if !line.is_empty() {
                 self.out.extend(std::iter::repeat_n(' ', indent));

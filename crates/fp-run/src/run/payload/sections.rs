@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Around, PayloadPart, Rank, Section, short};
 use crate::run::notepad;
-use crate::run::question::said;
+use crate::run::question::safe_line;
 use crate::run::state::{State, TaskState};
 use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::id::TaskId;
@@ -233,7 +233,7 @@ fn context_parts(
     let (plan, id) = (&state.plan_id, &task.leaf.id);
     let files = format!("Files: {}", files_listed(leaf));
     let granted = task.granted.iter().map(|file| {
-        let (path, reason) = (prompt_path(&file.path), said(&file.reason));
+        let (path, reason) = (prompt_path(&file.path), safe_line(&file.reason));
         format!("Granted beyond them: {path} ({reason})")
     });
     let answers = state.questions.iter().filter(|asked| {
@@ -241,7 +241,10 @@ fn context_parts(
         topic.is_inquiry() && topic.task() == Some(id) && !asked.is_open()
     });
     let answers = answers.map(|asked| {
-        let (text, answer) = (said(&asked.question.text), said(&asked.answer.join(", ")));
+        let (text, answer) = (
+            safe_line(&asked.question.text),
+            safe_line(&asked.answer.join(", ")),
+        );
         format!("You asked: {text} — the answer: {answer}")
     });
     let required = if leaf.tests_required() { "yes" } else { "no" };
@@ -250,7 +253,7 @@ fn context_parts(
         conventions.map(|path| format!("Conventions and commands of this code base: {path}"));
     let (direct, distant) = work_before(state, task);
     let notes = notepad::relevant_notes(state, id).into_iter();
-    let notes = notes.map(|note| format!("Note {}", note.line()));
+    let notes = notes.map(|note| format!("Note {}", note.notepad_line()));
     let above = "they are the boundary above";
     let in_log = format!("`fp log {plan} --task {id}` has them");
     let in_evidence = format!("`fp why {plan} TASK --evidence` has each");
@@ -298,14 +301,14 @@ fn work_of(task: &TaskState) -> String {
         return format!("Task {id} was done before the plan was imported: {title}{commit}");
     }
     let files: Vec<String> = task
-        .changed()
+        .measured_changes()
         .iter()
         .map(|file| file.path.to_string())
         .collect();
     let summary = task.verdict.as_ref().map_or("", |verdict| &verdict.summary);
     let summary = match summary {
         "" => String::new(),
-        summary => format!(": {}", said(summary)),
+        summary => format!(": {}", safe_line(summary)),
     };
     format!(
         "Task {id} did: {title} ({}{commit}){summary}",
@@ -333,7 +336,7 @@ fn hand_in(state: &State, task: &TaskState) -> Vec<PayloadPart> {
     let claim = task.claim.as_ref();
     let (owner, token) = claim.map_or(("", ""), |claim| (claim.owner.as_str(), &*claim.token));
     // Another machine may have given it.
-    let token = shell_quoted(&said(token));
+    let token = shell_quoted(&safe_line(token));
     let mut parts = Vec::new();
     if let Some(feedback) = &task.feedback {
         // Output of a command must not pass for a section, not even behind what nobody sees.

@@ -33,7 +33,7 @@ fn seen(tree: &str, failing: &[&str]) -> Seen {
 
 /// Validates the tree; the number of the pass where it was counted.
 fn validate(state: &mut State, tree: &str, failing: &[&str]) -> Option<u32> {
-    let event = state.planning.count(&seen(tree, failing))?;
+    let event = state.planning.count_pass(&seen(tree, failing))?;
     let Event::Validated { pass, .. } = event else {
         panic!("{event:?}")
     };

@@ -290,7 +290,7 @@ fn what_the_verifier_says_is_asked_about_without_a_second_full_stop() {
         let token = machine.token();
         let events = machine
             .state
-            .judge(
+            .judge_task(
                 &id("1"),
                 None,
                 opinion("It is `red`."),

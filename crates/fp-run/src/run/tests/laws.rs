@@ -170,7 +170,14 @@ pub(super) fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
                 warnings: 0,
                 failing,
             };
-            machine.take(machine.state.planning.count(&seen).into_iter().collect());
+            machine.take(
+                machine
+                    .state
+                    .planning
+                    .count_pass(&seen)
+                    .into_iter()
+                    .collect(),
+            );
         }
         Step::Criticise(tree) => {
             let judged = Critique::of_findings(tree.to_string(), 6, Vec::new());

@@ -98,7 +98,7 @@ impl Machine {
 
     pub(super) fn next(&mut self, ended: &[AgentName]) -> Vec<LeadAction> {
         let turn = self.killed_next(ended);
-        self.take(turn.told());
+        self.take(turn.events_once_shown());
         turn.actions
     }
 
@@ -282,7 +282,10 @@ impl Machine {
             }],
             summary: String::new(),
         };
-        if let Ok(events) = self.state.judge(task, None, opinion, &["c".into()], token) {
+        if let Ok(events) = self
+            .state
+            .judge_task(task, None, opinion, &["c".into()], token)
+        {
             self.take(events);
             let passed = self
                 .state

@@ -209,7 +209,7 @@ impl Load {
             (
                 "notes",
                 notes
-                    .map(|note| format!("- Note {}", note.line()))
+                    .map(|note| format!("- Note {}", note.notepad_line()))
                     .collect(),
             ),
             (

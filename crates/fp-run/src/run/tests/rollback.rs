@@ -170,7 +170,7 @@ fn what_has_no_commit_is_measured_from_where_it_began() {
     };
     let events = machine
         .state
-        .judge(&id("1"), None, opinion, &["c".into()], token)
+        .judge_task(&id("1"), None, opinion, &["c".into()], token)
         .unwrap();
     machine.take(events);
     let events = machine

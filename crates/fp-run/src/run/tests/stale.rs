@@ -23,7 +23,7 @@ fn passed() -> Machine {
     let token = machine.token();
     let events = machine
         .state
-        .judge(&id("1"), None, opinion, &["c".into()], token)
+        .judge_task(&id("1"), None, opinion, &["c".into()], token)
         .unwrap();
     machine.take(events);
     machine
