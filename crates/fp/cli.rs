@@ -81,7 +81,7 @@ enum Command {
     Status(commands::status::StatusArgs),
     /// Print a line on the active plan for Claude Code's status line
     ///
-    /// Reads what Claude Code sends to a status line on standard input. Prints nothing where no plan is active.
+    /// Reads Claude Code's status-line input from standard input. Prints nothing if no plan is active.
     #[command(hide = true)]
     Statusline,
     Why(commands::why::WhyArgs),
@@ -102,7 +102,7 @@ enum Command {
     Help(commands::help::HelpArgs),
 }
 
-/// A call that a hook looks into before it allows it.
+/// A call that a hook inspects before it allows it.
 pub(crate) enum RoleCall {
     Claim { plan: String, owner: AgentName },
     Verdict { plan: String, task: TaskId },
@@ -225,7 +225,7 @@ impl Cli {
 
 /// Parses the command line, runs the command, prints its error.
 pub(crate) fn main() -> Exit {
-    // To the client, the exit status for bad usage means that the hook blocks.
+    // The client takes the exit status for bad usage as a blocking hook.
     let first = std::env::args_os().nth(1);
     let is_hook = first.is_some_and(|first| first == "hook");
     let quick = Cli::of_client().or_else(Cli::of_help);
@@ -235,7 +235,7 @@ pub(crate) fn main() -> Exit {
         Err(message) => match unknown_command(&message).or_else(|| gone_flag(&message)) {
             Some(error) => Err(error),
             None => {
-                // Fails if the reader is gone, and then nobody would see an error.
+                // Fails if the reader is gone, when nobody would see an error.
                 drop(message.print());
                 let is_error = message.use_stderr();
                 return if is_error { Exit::Failed } else { Exit::Done };
@@ -255,7 +255,7 @@ pub(crate) fn main() -> Exit {
     }
 }
 
-/// Runs a command, and again where another machine was faster.
+/// Runs a command, and retries it if another machine was faster.
 fn run_again(cli: Cli) -> CommandResult {
     refuse_agent()?;
     if let Some(folder) = &cli.folder {
@@ -272,7 +272,7 @@ fn run_again(cli: Cli) -> CommandResult {
             break;
         }
         fleet::pause(tries, begun.elapsed());
-        // Nothing of it has happened: it decides anew, on what the faster machine did.
+        // The command had no effect, so it decides again on the new state.
         let Ok(again) = Cli::of_process() else { break };
         begun = Instant::now();
         ended = run_once(again);
@@ -313,7 +313,7 @@ fn unknown_command(message: &clap::Error) -> Option<CommandError> {
     };
     let hint = match (meant_by(word), group) {
         (Some(hint), _) => hint.to_owned(),
-        // The command has commands of its own, and clap names them.
+        // The command has subcommands, and clap lists them.
         (None, Some(_)) => return None,
         (None, None) => {
             let shown = tree.get_subcommands().filter(|one| !one.is_hide_set());
@@ -362,7 +362,7 @@ fn replacement_of(command: &str, flag: &str) -> Option<&'static str> {
     })
 }
 
-/// The command that people mean who try `word` as one.
+/// The command that people probably mean by `word`.
 pub(crate) fn meant_by(word: &str) -> Option<&'static str> {
     Some(match word {
         "init" | "create" | "goal" => {
@@ -389,7 +389,7 @@ pub(crate) fn meant_by(word: &str) -> Option<&'static str> {
     })
 }
 
-/// Refuses a command that is not for the agent in whose process this runs, if it runs in one.
+/// Refuses a command that the agent around this process, if any, may not run.
 fn refuse_agent() -> Result<(), CommandError> {
     let role = match std::env::var(AGENT_ROLE).as_deref() {
         Ok("builder") => Role::Builder,
@@ -413,7 +413,7 @@ mod tests {
         super::Cli::command().debug_assert();
     }
 
-    /// Flags that the hook leaves to the user's own rules, by command: a new flag is added to the hook's list, or here.
+    /// Flags that the hook leaves to the user's own rules, by command. A new flag belongs in the hook's list or here.
     const ASKED_ABOUT: [(&str, &[&str]); 11] = [
         ("approve", &["yes"]),
         ("config set", &["project", "user"]),
@@ -427,7 +427,7 @@ mod tests {
         ("run start", &["attended", "here", "session"]),
         ("show", &["out"]),
     ];
-    /// Commands that are the user's with all of their flags.
+    /// Commands that are for the user only, with all of their flags.
     const OF_THE_USER: [&str; 12] = [
         "answer",
         "commit",
@@ -453,7 +453,7 @@ mod tests {
         assert!(missing.is_empty(), "{missing:#?}");
     }
 
-    /// Collects the flags of `command`, which is called as `line` and its name, that nobody has listed.
+    /// Collects the flags of `command` that no list has; `line` is the command line before its name.
     fn look_at(command: &Command, line: &str, path: &str, missing: &mut Vec<String>) {
         let (line, path) = (
             format!("{line} {}", command.get_name()),

@@ -1,5 +1,5 @@
-//! Gives a command its surroundings: where and when it runs, and how it prints. Built once and passed down,
-//! so that tests can replace it.
+//! The environment of a command: its folder, its time, and its output. Built once and passed down, so that tests can
+//! replace it.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
@@ -36,8 +36,7 @@ use serde::Serialize;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::{Output, Printer};
 
-/// The surroundings of one command. Anything that costs a read is read on first use, so that a hook with
-/// nothing to do reads nothing.
+/// The environment of one command. Files are read on first use, so that a hook with nothing to do reads nothing.
 #[derive(Debug)]
 pub(crate) struct Context {
     /// The working directory.
@@ -48,9 +47,9 @@ pub(crate) struct Context {
     repo: OnceCell<Repo>,
     config: OnceCell<Config>,
     settings: OnceCell<Settings>,
-    /// The settings of earlier versions that were told.
+    /// The settings of earlier versions that were already reported.
     told_of: RefCell<BTreeSet<&'static str>>,
-    /// The plan that was opened last: the one that hints speak of.
+    /// The plan that was opened last, which hints refer to.
     pub(crate) opened: RefCell<Option<PlanId>>,
 }
 
@@ -85,7 +84,7 @@ impl Context {
         Self::in_folder(cwd, self.output)
     }
 
-    /// This context for a thread of its own, without notes.
+    /// This context for another thread, without notes.
     pub(crate) fn without_notes(&self) -> Self {
         Self {
             printer: Printer { is_silent: true },
@@ -103,7 +102,7 @@ impl Context {
         self.styled_report(json, &visible(text))
     }
 
-    /// Does the same for text in the colours of the theme, whose pieces have visible control characters.
+    /// The same for coloured text, whose control characters are already visible.
     pub(crate) fn styled_report(&self, json: &impl Serialize, text: &str) -> CommandResult {
         match self.is_json() {
             false => self.printer.styled(text),
@@ -121,7 +120,7 @@ impl Context {
         self.printer.print_note(&format!("warning: {text}"));
     }
 
-    /// Says where a result was written.
+    /// Prints the path of a written result.
     pub(crate) fn note_written(&self, path: &Path) {
         self.note(format_args!("written to {}", self.display_path(path)));
     }
@@ -169,7 +168,7 @@ impl Context {
         self.settings_with(SettingOrigin::Plan, layer)
     }
 
-    /// Says once of each setting of an earlier version what replaces it.
+    /// Notes once for each setting of an earlier version what replaces it.
     fn tell_removed(&self, layer: &SettingsLayer) {
         for RemovedSetting { key, instead } in layer.removed.iter().copied() {
             if self.told_of.borrow_mut().insert(key) {
@@ -222,7 +221,7 @@ impl Context {
     }
 }
 
-/// The path of this executable. Fails if the system doesn't tell.
+/// The path of this executable. Fails if the system can't provide it.
 pub(crate) fn this_program() -> Result<PathBuf, CommandError> {
     std::env::current_exe().map_err(|error| {
         CommandError::failed(format!("the program fp can't find itself: {error}"))
@@ -242,7 +241,7 @@ pub(crate) struct Known {
 
 impl Known {
     fn new(folder: PlanFolder, archived: bool) -> Self {
-        // Before the log is read.
+        // Must come before reading the log.
         let lead = LeadLook::in_folder(folder.path());
         let store = Store::new(folder.path().to_owned(), folder.id().clone());
         let state = store.load().map(|loaded| loaded.state);
@@ -265,7 +264,7 @@ impl Known {
             .collect()
     }
 
-    /// How far it is; `None` if it can't be read.
+    /// Its progress; `None` if it can't be read.
     pub(crate) fn report(&self) -> Option<StatusReport> {
         let state = self.state.as_deref().ok()?;
         Some(StatusReport::new(state, self.lead.presence(state)))
@@ -281,8 +280,8 @@ impl Context {
         Ok(known)
     }
 
-    /// The user's own plans of the repository, and the number of others; the archived ones last, if they are `wanted`. No
-    /// file of a plan is read that was neither made nor approved here.
+    /// The user's own plans of the repository, and the number of others; the archived ones last, if they are `wanted`.
+    /// Reads no file of a plan that was neither made nor approved on this machine.
     pub(crate) fn own_plans(&self, wanted: bool) -> Result<(Vec<Known>, usize), CommandError> {
         let (plans, own) = (self.plans()?, self.own_ids());
         let mut known = Known::all_in(&plans, false, |id| own.contains(id))?;
@@ -310,8 +309,8 @@ impl Context {
         self.open_folder(self.plans()?.find(selector)?)
     }
 
-    /// Opens the plan that `selector` names, to read it, also an archived one; without one, the only active plan, or else
-    /// the one whose log changed last.
+    /// Opens the plan that `selector` names, even an archived one, for reading. Without a selector, the only active
+    /// plan, or else the one whose log changed last.
     pub(crate) fn open_to_read(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
         let plans = self.plans()?;
         let found = match selector {
@@ -329,7 +328,7 @@ impl Context {
         }
     }
 
-    /// Opens the plan whose log changed last, and says so.
+    /// Opens the plan whose log changed last, and prints a note about it.
     fn last_plan(&self, plans: &Plans) -> Result<Option<OpenPlan>, CommandError> {
         let touched = |folder: &PlanFolder| {
             let log = std::fs::metadata(folder.file("events.jsonl"));
@@ -352,7 +351,7 @@ impl Context {
         Ok(Some(plan))
     }
 
-    /// Opens a plan to go on with its run. Fails if its approval is not this user's.
+    /// Opens a plan to continue its run. Fails if this user didn't approve it.
     pub(crate) fn open_trusted(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
         let plan = self.open(selector)?;
         let state = plan.load()?.state;
@@ -369,14 +368,14 @@ impl Context {
         self.open_trusted(selector.or(only.map(|id| id.as_str())))
     }
 
-    /// True if the user approved the plan of `state` on this machine. A store that can't be read is reported where it is
+    /// True if the user approved the plan of `state` on this machine. An unreadable store is reported only where it is
     /// needed.
     pub(crate) fn approved_here(&self, state: &State) -> bool {
         let approves = || self.trust().ok()?.approves(state).ok();
         state.approval.is_some() && approves().unwrap_or_default()
     }
 
-    /// True if the user trusts the repository with agents: what it has for them to read, and its settings and hooks.
+    /// True if the user lets agents run in the repository, with its texts, settings and hooks.
     pub(crate) fn trusts_place(&self) -> Result<bool, CommandError> {
         let env = |name: &str| self.env(name);
         Ok(self.trust()?.trusts(&Consent::Agents)? || is_trusted_folder(&env, &self.repo().root))
@@ -387,14 +386,14 @@ impl Context {
         Ok(TrustStore::of_user(&|name| self.env(name), self.repo())?)
     }
 
-    /// The plans of the repository that were made or approved here. A store that can't be read is reported where it is
-    /// needed.
+    /// The plans of the repository that were made or approved on this machine. An unreadable store is reported only
+    /// where it is needed.
     pub(crate) fn own_ids(&self) -> BTreeSet<PlanId> {
         let own = || self.trust().ok()?.own_plans().ok();
         own().unwrap_or_default()
     }
 
-    /// Notes that `plan` was made here. Where that can't be kept, it is shown only when asked for.
+    /// Records that `plan` was made on this machine. If that fails, the plan is shown only on request.
     pub(crate) fn note_made(&self, plan: &PlanId) {
         let made = Consent::Made { plan: plan.clone() };
         if let Ok(trust) = self.trust() {
@@ -425,7 +424,7 @@ impl Context {
         }
     }
 
-    /// Says where unfinished work is kept.
+    /// Prints the path of saved unfinished work.
     pub(crate) fn say_kept(&self, kept: &Path) {
         let shown = self.display_path(kept);
         self.note(match kept.is_dir() {
@@ -441,7 +440,7 @@ impl Context {
         Ok(loaded.state)
     }
 
-    /// The same, with what is known of the lead.
+    /// The same, with the presence of the lead.
     pub(crate) fn state_and_lead(
         &self,
         plan: &OpenPlan,
@@ -481,7 +480,7 @@ pub(crate) fn tree_error(plan: &OpenPlan, error: HostError) -> CommandError {
     ))
 }
 
-/// The step that the planning of `plan` is at, by the files that are there.
+/// The current planning step of `plan`, according to its files.
 pub(crate) fn planning_step(plan: &OpenPlan) -> PlanningStep {
     let record = plan.folder.record().unwrap_or_default();
     let is_missing = |name| !plan.folder.file(name).exists();

@@ -1,5 +1,5 @@
-//! Scripts rely on exit statuses and people on hints, so every command ends with one of these statuses, or
-//! with an error that has hints.
+//! Scripts rely on exit statuses and people on hints: every command ends with one of these statuses, or with an error
+//! with hints.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,9 +11,9 @@ use fp_plan::hint::Hint;
 #[derive(Debug, Clone)]
 pub(crate) struct CommandError {
     pub(crate) exit: Exit,
-    /// Says what happened and where, in one sentence without a full stop.
+    /// What happened and where, in one sentence without a full stop.
     pub(crate) message: String,
-    /// Say what to do next, one line each.
+    /// What to do next, one line each.
     pub(crate) hints: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ impl CommandError {
         }
     }
 
-    /// Names `plan` in the hints in place of the word PLAN.
+    /// Replaces the word PLAN in the hints with `plan`.
     pub(crate) fn with_plan(mut self, plan: &str) -> Self {
         let is_end = |c: char| matches!(c, ' ' | '`' | ',');
         for hint in &mut self.hints {

@@ -1,5 +1,4 @@
-//! Reads text that a command gets by name: from a file, or from standard input as `-`. Also asks yes-or-no
-//! questions.
+//! Reads a command's input from a file, or from standard input for `-`. Also asks yes-or-no questions.
 
 use std::io::{BufRead as _, IsTerminal as _, Read as _};
 use std::path::Path;
@@ -10,11 +9,11 @@ use fp_host::interrupt::Interrupt;
 use crate::context::Context;
 use crate::error::CommandError;
 
-/// The text, with its name for messages.
+/// The text, and its name in messages.
 pub(crate) struct Input {
     /// The path, or `standard input`.
     pub(crate) name: String,
-    /// Within the caller's size limit.
+    /// At most as long as the caller's limit.
     pub(crate) text: String,
 }
 
@@ -52,7 +51,7 @@ pub(crate) fn read_standard_input(cap: u64) -> Result<String, CommandError> {
     Ok(text)
 }
 
-/// Listens for Ctrl-C; `without` says how to do without that.
+/// Listens for Ctrl-C; `without` is the hint if that fails.
 pub(crate) fn listen_for_interrupt(without: &str) -> Result<Interrupt, CommandError> {
     Interrupt::listen().map_err(|error| {
         CommandError::failed(format!("signals can't be watched: {error}")).with_hint(without)

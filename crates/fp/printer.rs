@@ -1,6 +1,5 @@
-//! The only file that prints, so that these rules hold everywhere: data goes to standard output, status and
-//! hints to standard error, a reader that goes away is no error, and no control character of a text reaches
-//! the terminal.
+//! The only file that prints, so that these rules hold everywhere: data goes to standard output, status and hints to
+//! standard error, a closed pipe isn't an error, and no control character of a text reaches the terminal.
 
 use std::io::{self, IsTerminal as _, Write};
 
@@ -40,10 +39,10 @@ pub(crate) fn format_option(names: &'static [&'static str]) -> clap::Arg {
 /// Version of the JSON that commands print.
 const SCHEMA_VERSION: u32 = 1;
 
-/// Columns of a terminal for which text is laid out where there is none.
+/// Columns for laying out text without a terminal.
 pub(crate) const WIDTH: usize = 80;
 
-/// Columns for which this process lays out its text.
+/// Columns for laying out this process's text.
 pub(crate) fn columns() -> usize {
     let asked = || std::env::var("COLUMNS").ok()?.parse().ok();
     terminal_columns().or_else(asked).unwrap_or(WIDTH).max(20)
@@ -55,7 +54,7 @@ pub(crate) fn cut_columns() -> usize {
     if is_laid_out { columns() } else { usize::MAX }
 }
 
-/// The word that JSON has for a value of a plain enum.
+/// The JSON word for a value of a plain enum.
 pub(crate) fn word_of(value: impl Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
@@ -65,7 +64,7 @@ pub(crate) fn word_of(value: impl Serialize) -> String {
 
 #[derive(Debug, Default)]
 pub(crate) struct Printer {
-    /// True if notes go nowhere: the terminal has a view on it.
+    /// True if notes are suppressed, since a view occupies the terminal.
     pub(crate) is_silent: bool,
 }
 
@@ -75,7 +74,7 @@ impl Printer {
         self.styled(&visible(text));
     }
 
-    /// Does the same for text in the colours of the theme.
+    /// The same for text in the colours of the theme.
     pub(crate) fn styled(&self, text: &str) {
         ignore_closed(anstream::stdout().write_all(theme::shown_text(text).as_bytes()));
     }
@@ -91,7 +90,7 @@ impl Printer {
     }
 
     /// Prints and flushes a piece of continuous output, with control characters made visible except in JSON that a
-    /// program reads; false if nobody reads it any more.
+    /// program reads; returns false if the reader is gone.
     pub(crate) fn stream(&self, text: &str, is_json: bool) -> bool {
         let mut out = io::stdout();
         let written = match is_json && !out.is_terminal() {

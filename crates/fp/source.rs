@@ -48,7 +48,7 @@ impl PlanSource {
         Self::of_plan(context, context.open(argument)?)
     }
 
-    /// Does the same to read it: without `argument` it may be the plan that was touched last.
+    /// The same for reading: without `argument` it may be the plan that changed last.
     pub(crate) fn open_to_read(
         context: &Context,
         argument: Option<&str>,
@@ -103,8 +103,8 @@ impl PlanSource {
             interview.as_ref(),
             &programs,
         );
-        // Only the log of an import says what was done before; no other is read, since that takes its time. One that
-        // can't be read is for the doctor: it doesn't keep anybody from correcting the tree.
+        // Only the log of an import knows which work was done before; others aren't read, to save time. The doctor
+        // reports an unreadable log; it must not prevent corrections of the tree.
         let imported = self
             .plan
             .as_ref()
@@ -147,7 +147,7 @@ impl PlanSource {
         Ok(())
     }
 
-    /// True if its tree is valid although `id`, which was done before the import, has to be done again.
+    /// True if its tree is still valid if `id`, which was done before the import, is done again.
     pub(crate) fn is_valid_anew(&self, id: &TaskId) -> Result<bool, CommandError> {
         let text = self.read_text()?;
         let (plan, problems) = parse(&text);
@@ -158,7 +158,7 @@ impl PlanSource {
             .all(|found| found.severity != Severity::Error))
     }
 
-    /// The plan that it belongs to. Fails for a mere file.
+    /// The plan that it belongs to. Fails for a file without a plan.
     pub(crate) fn plan(&self) -> Result<&OpenPlan, CommandError> {
         self.plan.as_ref().ok_or_else(|| {
             CommandError::failed(format!("{} is a file, and a plan is needed", self.name))
@@ -166,7 +166,7 @@ impl PlanSource {
         })
     }
 
-    /// Writes `text` to the file. Fails while the plan's run is on, and for a link, which may lead to anybody's file.
+    /// Writes `text` to the file. Fails during the plan's run, and for a link, which may lead to anybody's file.
     pub(crate) fn write(&self, text: &str) -> Result<(), CommandError> {
         self.refuse_running()?;
         if self.path.is_symlink() {
@@ -179,7 +179,7 @@ impl PlanSource {
         Ok(file::atomic_write(&self.path, text.as_bytes())?)
     }
 
-    /// Fails while the plan's run is on: its tree must not change then.
+    /// Fails during the plan's run, when its tree must not change.
     pub(crate) fn refuse_running(&self) -> Result<(), CommandError> {
         let Some(plan) = &self.plan else {
             return Ok(());

@@ -1,5 +1,5 @@
 //! How text looks at a terminal: the colour and the sign of each state, in one place, and lines that are cut before
-//! they are painted. Whether colours are shown is up to the stream: a pipe, `NO_COLOR` and `TERM=dumb` have none.
+//! they are painted. The stream decides about colours: a pipe, `NO_COLOR` and `TERM=dumb` have none.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _};
@@ -27,7 +27,7 @@ pub(crate) enum Look {
     Skipped,
     /// An id, or a name at the top.
     Strong,
-    /// A hash, or something else that few people read.
+    /// A hash, or another detail that few people read.
     Faint,
     /// The next step.
     Hint,
@@ -107,13 +107,13 @@ impl StyledLine {
         Self(vec![(look, text.into())])
     }
 
-    /// Adds `text`, whatever it has in it.
+    /// Adds `text`, which may contain anything.
     pub(crate) fn with_text(mut self, look: Look, text: impl Into<String>) -> Self {
         self.0.push((look, text.into()));
         self
     }
 
-    /// `lines` after this one, the first on it and the others below its end.
+    /// Appends `lines`: the first on this line, the others indented below its end.
     pub(crate) fn hanging(self, look: Look, lines: Vec<String>) -> Vec<Self> {
         let below = Self::new(Look::Plain, " ".repeat(self.width()));
         let heads = [self].into_iter().chain(std::iter::repeat(below));
@@ -123,7 +123,7 @@ impl StyledLine {
         lines.collect()
     }
 
-    /// The line without its looks.
+    /// The line without colours.
     pub(crate) fn text(&self) -> String {
         self.0.iter().map(|(_, text)| text.as_str()).collect()
     }
@@ -132,7 +132,7 @@ impl StyledLine {
         self.0.iter().map(|(_, text)| text.width()).sum()
     }
 
-    /// The line on at most `columns` columns, with its colours.
+    /// The line, cut to `columns` columns, with its colours.
     pub(crate) fn painted(&self, columns: usize) -> String {
         let mut left = columns;
         let mut line = String::new();
@@ -152,14 +152,14 @@ impl StyledLine {
     }
 }
 
-/// A bar of `width` columns, full as far as `done` is of `total`.
+/// A bar of `width` columns that shows `done` of `total`.
 pub(crate) fn progress_bar(done: usize, total: usize, width: usize) -> StyledLine {
     let full = (width * done).checked_div(total).unwrap_or(0).min(width);
     StyledLine::new(Look::Done, "▰".repeat(full)).with_text(Look::Faint, "▱".repeat(width - full))
 }
 
 /// `text` with every control character made visible that isn't a colour of this file, and with plain signs on a
-/// terminal that shows nothing but ASCII.
+/// terminal that can show only ASCII.
 pub(crate) fn shown_text(text: &str) -> Cow<'_, str> {
     let mut parts = text.split('\x1b');
     let mut shown = visible(parts.next().unwrap_or_default());
@@ -204,7 +204,7 @@ fn is_ascii() -> bool {
     TERMINAL_IN_ENVIRONMENT && is_terminal && !locale.contains("utf-8") && !locale.contains("utf8")
 }
 
-/// The sign of ASCII for a sign of this program.
+/// The ASCII replacement of a sign.
 fn ascii_sign(c: char) -> char {
     match c {
         '✓' => 'v',

@@ -1,6 +1,6 @@
-//! The bench: a working tree in which a task's work is measured, and in which its commands run. It tells one task's
-//! changes from everybody else's: all differences between the working tree now and at the claim, minus those that belong
-//! to other tasks.
+//! The bench: a working tree in which a task's work is measured, and in which its commands run. It separates one task's
+//! changes from all others: the differences between the working tree now and at the claim, minus those that belong to
+//! other tasks.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path};
@@ -19,7 +19,7 @@ use crate::git::{Blobs, Git, GitCommit, Oid, Snapshot};
 use crate::process::Limits;
 use crate::trust::AgreedCommands;
 
-/// The working tree of a task, its state at the claim, and what tells whose a change is.
+/// The working tree of a task, its state at the claim, and the facts that decide which task owns a change.
 #[derive(Debug, Clone)]
 pub struct Bench<'b> {
     pub git: &'b Git,
@@ -47,11 +47,11 @@ pub struct MeasuredChange {
     blobs: HashMap<RepoPath, Blobs>,
 }
 
-/// The commands as they ran, and what they did to the working tree.
+/// The commands' results and their changes to the working tree.
 #[derive(Debug)]
 pub(crate) struct Tried {
     pub(crate) runs: Vec<CommandRun>,
-    /// Changes that a command made, and none may make.
+    /// Changes by a command that no command may make.
     pub(crate) faults: Vec<String>,
     /// Changes of the task's own files.
     own: Vec<String>,
@@ -147,7 +147,7 @@ impl<'b> Bench<'b> {
     ) -> HostResult<(Tried, MeasuredChange)> {
         let mut tried = self.run_each(&measured, agreed, lines, limits)?;
         if !tried.own.is_empty() && tried.faults.is_empty() {
-            // A tool such as a formatter changed the task's files: what counts is what it made of them.
+            // A tool such as a formatter changed the task's files: its result counts.
             measured = self.measure()?;
             tried = self.run_each(&measured, agreed, lines, limits)?;
             let again = tried.own.iter().map(|fault| format!("{fault} each time"));
@@ -203,7 +203,7 @@ impl<'b> Bench<'b> {
         Ok(tried)
     }
 
-    /// `changes` by their owners. Those of `settled` paths are in commits of other tasks.
+    /// Splits `changes` by owner. Changes to `settled` paths belong to commits of other tasks.
     fn divided(&self, changes: Vec<Change>, settled: HashSet<RepoPath>) -> Divided {
         let evidence = OwnershipEvidence {
             shared: !self.scope.others.is_empty(),
@@ -283,7 +283,7 @@ impl MeasuredChange {
             .iter()
             .flat_map(|(_, blobs)| [&blobs.before, &blobs.after]);
         let contents = git.blobs(&sides.flatten().collect::<Vec<_>>())?;
-        // A side that should be there and was not read is too large.
+        // A side that exists but was not read is too large.
         let text = |id: &Option<Oid>| match id {
             None => Some(None),
             Some(id) => contents

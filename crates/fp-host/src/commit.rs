@@ -10,7 +10,7 @@ use crate::error::{HostError, HostResult};
 use crate::git::{CommitOutcome, EntryState, Git, StatusEntry, WorkingTreeStatus};
 use crate::platform;
 
-/// Most changed files that the hint lists where none was named.
+/// Most changed files that the hint lists if none was named.
 const MAX_LISTED: usize = 20;
 
 /// The changes of one commit.

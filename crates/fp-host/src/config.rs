@@ -53,7 +53,7 @@ pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 #[derive(Debug, Clone, Default)]
 pub struct Config {
     pub layers: Vec<(SettingOrigin, SettingsLayer)>,
-    /// The settings in the project's file that don't count, since the user hasn't accepted them.
+    /// The settings in the project's file that have no effect because the user hasn't accepted them.
     pub ignored: SettingsLayer,
 }
 
@@ -120,7 +120,7 @@ pub fn consent_to(withheld: &SettingsLayer) -> Consent {
     }
 }
 
-/// True if the trust store has the user's consent. A store that can't be read has none.
+/// True if the trust store has the user's consent. An unreadable store counts as empty.
 fn is_accepted(withheld: &SettingsLayer, repo: &Repo, env: Environment<'_>) -> bool {
     TrustStore::of_user(env, repo)
         .and_then(|store| store.knows(&consent_to(withheld)))

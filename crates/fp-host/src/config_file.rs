@@ -33,7 +33,7 @@ const STRICT: ParseOptions = ParseOptions {
 /// Reads the layer in the file `path`; `None` if there is no such file.
 ///
 /// # Errors
-/// The file can't be read, or has an entry that is no setting.
+/// The file can't be read, or has an entry that isn't a setting.
 pub fn read_layer(path: &Path) -> HostResult<Option<SettingsLayer>> {
     let text = file::read_text_if_there(path, CAP)?;
     text.map(|text| Ok(parse_layer(path, &text)?.1)).transpose()
@@ -53,11 +53,11 @@ pub(crate) fn parse_layer(path: &Path, text: &str) -> HostResult<(Value, Setting
     Ok((value, layer))
 }
 
-/// Parses `word` from the command line as a value of the setting `key`: text stays as it is, a list is JSON
-/// or separated by commas, everything else is JSON. Returns `None` for `null`, which no setting can have.
+/// Parses `word` from the command line as a value of the setting `key`: text stays as it is, a list is JSON or
+/// separated by commas, everything else is JSON. Returns `None` for `null`, which is no valid value.
 ///
 /// # Errors
-/// `key` is no setting.
+/// `key` isn't a setting.
 pub fn parse_value(key: &str, word: &str) -> HostResult<Option<Value>> {
     let kind = kind_of(key)?;
     if word == "null" {
@@ -92,8 +92,8 @@ pub fn parse_value(key: &str, word: &str) -> HostResult<Option<Value>> {
 /// follows a link. Returns true if the file changed.
 ///
 /// # Errors
-/// `key` is no setting or can't have that value, the file is already invalid, or it can't be written. The
-/// file is then unchanged.
+/// `key` isn't a setting or can't have that value, the file is already invalid, or it can't be written. The file is
+/// then unchanged.
 pub fn change_setting(path: &Path, key: &str, value: Option<&Value>) -> HostResult<bool> {
     if let Some(value) = value {
         SettingsLayer::default().set(key, value.clone())?;
@@ -107,7 +107,7 @@ pub fn change_setting(path: &Path, key: &str, value: Option<&Value>) -> HostResu
     let mut after = before.clone();
     put_value(&mut after, key, value);
     if after == before {
-        // A setting of an earlier version can be removed, though it is none any more.
+        // A setting of an earlier version can still be removed.
         return Ok(kind_of(key).map(|_| false)?);
     }
     let new = edit_in_place(&old, key, value, &after).ok_or_else(|| {
@@ -125,7 +125,7 @@ pub fn change_setting(path: &Path, key: &str, value: Option<&Value>) -> HostResu
     Ok(true)
 }
 
-/// Returns `text`, edited so that it says `wanted`, which has `value` at `key`. Order, indentation, line ends and spelling
+/// Edits `text` into the equivalent of `wanted`, which has `value` at `key`. Order, indentation, line ends and spelling
 /// of everything else stay. `None` if that can't be done in place, as with a repeated key.
 fn edit_in_place(text: &str, key: &str, value: Option<&Value>, wanted: &Value) -> Option<String> {
     let body = text.trim_start_matches('\u{feff}');

@@ -1,5 +1,5 @@
-//! The one error of this crate: what happened, what to do next, and how a command ends that meets it. A kind tells apart
-//! only those that a caller handles.
+//! The one error of this crate: what happened, what to do next, and the exit status of the command. Kinds distinguish
+//! only errors that a caller handles.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -79,7 +79,7 @@ impl HostError {
         Self { ends, ..self }
     }
 
-    /// The system's error `source` in doing something, which `said` tells.
+    /// The system's error `source` in an action that `said` describes.
     fn of_system(said: impl Display, source: &io::Error) -> Self {
         Self {
             kind: match source.kind() {
@@ -91,7 +91,7 @@ impl HostError {
         }
     }
 
-    /// Turns the system's error from reading `path` into this one.
+    /// Converts the system's error from reading `path`.
     pub fn reading(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
         |source| Self::of_system(format_args!("{} can't be read", path.display()), &source)
     }
@@ -118,7 +118,7 @@ impl HostError {
         move |source| Self::of_system(action, &source)
     }
 
-    /// A symbolic link in a place where none is followed, since it may lead anywhere.
+    /// A symbolic link where links aren't followed, since it may lead anywhere.
     pub fn link(path: &Path) -> Self {
         let said = format!(
             "{} is a symbolic link, which is not followed",
@@ -132,7 +132,7 @@ impl HostError {
             .with_hint("name a file, or move what is in its place out of the way")
     }
 
-    /// More than `cap` bytes are in it.
+    /// It has more than `cap` bytes.
     pub(crate) fn too_large(path: &Path, cap: u64) -> Self {
         let path = path.display();
         Self::failed(format_args!(

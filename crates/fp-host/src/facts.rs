@@ -1,5 +1,5 @@
-//! The rules are pure, so this looks at the machine for them: which of the paths that a tree mentions exist,
-//! which of them a link takes outside, and which programs there are. A model wrote the paths, so nothing beyond the root is
+//! The rules are pure, so this gathers the facts that they need: which paths of a tree exist, which of them lead
+//! outside through a link, and which programs are installed. A model wrote the paths, so nothing beyond the root is
 //! opened.
 
 use std::collections::HashMap;
@@ -117,7 +117,7 @@ impl Folders {
             Ok(target) if !target.starts_with(&self.root) => PathFact::Outside,
             Ok(target) if target.is_dir() => PathFact::Folder,
             Ok(_) => PathFact::File { lines: None },
-            // Only the text of a broken link shows where it leads.
+            // A broken link can't be resolved, so its text decides.
             Err(_) => match fs::read_link(path) {
                 Ok(target) if target.is_absolute() && !target.starts_with(&self.root) => {
                     PathFact::Outside

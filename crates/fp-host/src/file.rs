@@ -159,7 +159,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> HostResult<()> {
     written.map_err(HostError::writing(path))
 }
 
-/// The entries of `folder`; none where there is no such folder.
+/// The entries of `folder`; none if it doesn't exist.
 pub(crate) fn entries_in(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
     match fs::read_dir(folder) {
         Ok(entries) => entries.collect(),
@@ -170,7 +170,7 @@ pub(crate) fn entries_in(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
     }
 }
 
-/// Creates the folder `path`, and those above it, unless it is there.
+/// Creates the folder `path` and its parents unless it exists.
 pub(crate) fn make_folders(path: &Path) -> HostResult<()> {
     fs::create_dir_all(path).map_err(HostError::writing(path))
 }

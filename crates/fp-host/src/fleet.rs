@@ -1,6 +1,7 @@
-//! Shares a plan through a git remote. A ref there is the register of its log: a chain of commits whose messages are the
-//! log's lines and whose trees are the plan's files, changed only by compare-and-swap. A completed task's commit goes to
-//! the integration branch in the same atomic push as the entry that says so, so that neither is ever there alone.
+//! Shares a plan through a git remote. A ref there is the register of its log: a chain of commits whose messages are
+//! the log's lines and whose trees are the plan's files, changed only by compare-and-swap. A completed task's commit
+//! goes to the integration branch in the same atomic push as the entry that says so, so that neither ever appears
+//! alone.
 
 mod redact;
 
@@ -31,11 +32,11 @@ const MEMBERSHIP: &str = "fleet.json";
 const PLAIN: &str = "it has text keys and plain values";
 /// Size limit of `fleet.json`, in bytes.
 const MEMBERSHIP_CAP: u64 = 16 * 1024 * 1024;
-/// Size limit of a shared plan's log, in bytes: what others push leaves room in the file for entries of this machine.
+/// Size limit of a shared plan's log, in bytes. It leaves room in the file for entries of this machine.
 const SHARED_LOG_CAP: u64 = 60 * 1024 * 1024;
-/// Size limit of a plan's file that travels, in bytes.
+/// Size limit of a shared file of a plan, in bytes.
 const FILE_CAP: u64 = 16 * 1024 * 1024;
-/// The files of a plan that travel, beside its evidence.
+/// The files of a plan that are shared, beside its evidence.
 const TRAVELS: [&str; 10] = [
     "tasks.md",
     "plan.md",
@@ -50,7 +51,7 @@ const TRAVELS: [&str; 10] = [
 ];
 const EVIDENCE: &str = "evidence";
 
-/// The error for a clone that takes no part in `plan`, which is shared.
+/// The error for a clone that hasn't joined the shared plan `plan`.
 pub fn not_joined(plan: &PlanId) -> HostError {
     HostError::refused(format_args!(
         "{plan} is shared, and this clone takes no part in it"
@@ -58,14 +59,14 @@ pub fn not_joined(plan: &PlanId) -> HostError {
     .with_hint(format_args!("run `fp join {plan}`"))
 }
 
-/// Another machine was faster; the same again decides on what it did.
+/// Another machine was faster; a retry decides on the new state.
 pub fn overtaken() -> HostError {
     HostError::failed("another machine changed the plan at the same moment")
         .with_hint("run the same command again")
         .with_end(Exit::Overtaken)
 }
 
-/// The error for `remote`, with which git could not talk for the reason `source`.
+/// The error for failing to reach `remote`, with the cause `source`.
 pub fn unreachable(remote: &str, source: &HostError) -> HostError {
     let error = HostError::worded(
         format_args!("the remote {remote} can't be used: {source}"),
@@ -78,7 +79,7 @@ pub fn unreachable(remote: &str, source: &HostError) -> HostError {
     error.with_hint(hint).with_end(Exit::CutOff)
 }
 
-/// The error for `commit` of `name`, which is of no machine of the plan, as `detail` says.
+/// The error for `commit` of `name`, which no machine of the plan made; `detail` says why.
 pub(crate) fn foreign_commit(commit: &Oid, name: &str, detail: &str) -> HostError {
     HostError::failed(format_args!("commit {commit} of {name}: {detail}")).with_hint(
         "somebody else pushed to it: take that commit away, and keep others from pushing there, or `fp fleet --leave` the plan",
@@ -99,31 +100,31 @@ const NOT_SIGNED: &str = "it is not signed by somebody that git trusts";
 
 /// Most doublings of a [`pause`].
 const LONGER: u32 = 2;
-/// Times that a command tries again where other machines are faster.
+/// Most retries of a command when other machines are faster.
 pub const TRIES: u32 = 40;
 
-/// Waits before try number `tries`, from 1, after one that took this long: a random part of twice that time at first, of
-/// four times that later. Machines that lost the same race so try again at different moments.
+/// Waits before try number `tries`, from 1, after one that took this long: a random part of twice that time at first,
+/// of four times that later. Thus machines that lost the same race retry at different moments.
 pub fn pause(tries: u32, took: Duration) {
     let part = u64::from_str_radix(&fresh_token()[..8], 16).unwrap_or_default();
     let part = part as f64 / f64::from(u32::MAX);
     std::thread::sleep((took * (1 << tries.min(LONGER))).mul_f64(part));
 }
 
-/// A push whose end is not known yet.
+/// A push whose outcome is not known yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InFlight {
     pub commit: Oid,
     /// Length of the log before it.
     pub log_bytes: u64,
-    /// Length and hash of what waited before it, which it has.
+    /// Length and hash of the waiting entries before it, which it includes.
     waited: u64,
     waited_hash: String,
 }
 
 impl InFlight {
-    /// Length of what this push has of `waiting`, the entries that wait now; 0 once that is dropped.
+    /// Length of the part of `waiting`, the entries that wait now, that this push includes; 0 once that is dropped.
     pub(crate) fn waited_in(&self, waiting: &[u8]) -> usize {
         let length = self.waited as usize;
         let same = waiting
@@ -133,16 +134,16 @@ impl InFlight {
     }
 }
 
-/// A file of the plan as the remote has it.
+/// The remote's version of a file of the plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct KnownFile {
     blob: Oid,
-    /// Hash of the text here.
+    /// Hash of the local text.
     #[serde(default)]
     hash: String,
 }
 
-/// Where a plan is shared.
+/// The remote and refs through which a plan is shared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FleetPlace {
@@ -156,11 +157,11 @@ pub struct FleetPlace {
     pub signed: bool,
 }
 
-/// This clone's part in a shared plan, as its `fleet.json` says.
+/// This clone's membership in a shared plan, from its `fleet.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Membership {
-    /// Random, so that nobody else can write a part that counts.
+    /// Random, so that nobody else can forge a valid membership.
     #[serde(default)]
     key: String,
     pub machine: MachineId,
@@ -173,9 +174,9 @@ pub struct Membership {
     /// Pushes onto `seen` that may still land, the last one last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub in_flight: Vec<InFlight>,
-    /// When something was last heard of each machine, by the clock of this one.
+    /// The last sign of life of each machine, by this one's clock.
     pub heard: BTreeMap<MachineId, Timestamp>,
-    /// The last look at the remote, and the last entry there of this machine.
+    /// The time of the last fetch, and this machine's last entry on the remote.
     pub fetched_at: Timestamp,
     pub pushed_at: Timestamp,
     tree: Oid,
@@ -183,7 +184,8 @@ pub struct Membership {
 }
 
 impl Membership {
-    /// The part that this machine took on itself. A file that somebody else wrote, which a clone can bring along, is none.
+    /// Loads the membership that this machine created. Ignores a file that somebody else wrote, which can come with a
+    /// clone.
     pub(crate) fn load_own(folder: &Path, plan: &PlanId) -> HostResult<Option<Self>> {
         let Some(text) = file::read_text_if_there(&folder.join(MEMBERSHIP), MEMBERSHIP_CAP)? else {
             return Ok(None);
@@ -196,7 +198,7 @@ impl Membership {
         Ok(is_own.then_some(member))
     }
 
-    /// The entry of this part in the trust store: everything that never changes.
+    /// The entry of this membership in the trust store: its fixed fields.
     fn trust_consent(&self, plan: &PlanId) -> Consent {
         let fixed = serde_json::to_vec(&(&self.key, &self.machine, &self.place));
         Consent::Part {
@@ -210,21 +212,21 @@ impl Membership {
         file::replace(&folder.join(MEMBERSHIP), &text)
     }
 
-    /// Ends this clone's part; the log and the files stay.
+    /// Ends this clone's membership; the log and the files stay.
     pub fn remove(folder: &Path) -> HostResult<()> {
         let path = folder.join(MEMBERSHIP);
         fs::remove_file(&path).map_err(HostError::writing(&path))
     }
 
-    /// Something was heard of the machine that wrote `entry`.
+    /// Records a sign of life of the machine that wrote `entry`.
     pub(crate) fn record_heard(&mut self, entry: &Entry) {
         if let Some(EntryOrigin { machine, .. }) = &entry.by {
             self.heard.insert(machine.clone(), clock::now());
         }
     }
 
-    /// Fails if `entry` of `commit` can't come after `before`, or says that it is of this machine though that has not
-    /// pushed the commit.
+    /// Fails if `entry` of `commit` can't come after `before`, or claims to come from this machine, which has not
+    /// pushed that commit.
     pub(crate) fn expect_genuine(
         &self,
         commit: &Oid,
@@ -266,7 +268,7 @@ impl Membership {
     pub(crate) fn apply_news(&mut self, news: News) {
         if let Some(last) = news.commits.into_iter().next_back() {
             (self.seen, self.tree) = (last.id, last.tree);
-            // What was pushed onto an older one can't land any more.
+            // Pushes onto an older commit can't land any more.
             self.in_flight.clear();
         }
         (self.tip, self.fetched_at) = (news.tip, clock::now());
@@ -313,7 +315,7 @@ impl News {
     }
 }
 
-/// A plan's place on a remote, and the files here.
+/// A plan's place on a remote, and its local files.
 #[derive(Debug)]
 pub struct FleetRemote {
     git: Git,
@@ -323,7 +325,7 @@ pub struct FleetRemote {
 }
 
 impl FleetRemote {
-    /// The place that `member` takes part in.
+    /// The place that `member` belongs to.
     pub(crate) fn of(folder: &Path, plan: &PlanId, member: &Membership) -> HostResult<Self> {
         Ok(Self::new(
             Git::open(folder)?,
@@ -360,7 +362,7 @@ impl FleetRemote {
         format!("refs/heads/{}", self.place.branch)
     }
 
-    /// The local ref for `what`: `log` and `branch` as they were taken, `new/log` and `new/branch` as fetched last.
+    /// The local ref for `what`: `log` and `branch` as last accepted, `new/log` and `new/branch` as last fetched.
     fn local_ref(&self, what: &str) -> String {
         format!("refs/fp-seen/{}/{what}", self.plan)
     }
@@ -384,7 +386,7 @@ impl FleetRemote {
         ))
     }
 
-    /// Fails if the log would have too many bytes with what was found at, or after, `commit`.
+    /// Fails if the log would get too long with the entries at, or after, `commit`.
     pub(crate) fn expect_room(&self, commit: &Oid, bytes: u64) -> HostResult<()> {
         if bytes <= SHARED_LOG_CAP {
             return Ok(());
@@ -395,7 +397,7 @@ impl FleetRemote {
         Err(foreign_commit(commit, &self.place.log_ref, &detail))
     }
 
-    /// Where entries have to be signed, fails unless one of them names the new tip of the branch, or the tip itself is signed.
+    /// If entries must be signed, fails unless one of them names the new tip of the branch or the tip itself is signed.
     fn expect_signed_tip(&self, news: &News) -> HostResult<()> {
         let tip = news.tip.as_str();
         let names = |event: &Event| {
@@ -426,7 +428,7 @@ impl FleetRemote {
         }
     }
 
-    /// Fetches both refs beside those that were taken; returns the newest commit of the log, and that of the branch.
+    /// Fetches both refs beside the accepted ones; returns the newest commits of the log and of the branch.
     fn fetch_tips(&self) -> HostResult<(Oid, Oid)> {
         let branch = self.branch_ref();
         let (new_log, new_branch) = (self.local_ref("new/log"), self.local_ref("new/branch"));
@@ -468,14 +470,14 @@ impl FleetRemote {
         }
     }
 
-    /// Has the local refs name what was taken, so that git keeps it whatever is fetched beside it.
+    /// Points the local refs at the accepted commits, so that git keeps them whatever is fetched next.
     fn keep_seen(&self, member: &Membership) -> HostResult<()> {
         let (log, branch) = (self.local_ref("log"), self.local_ref("branch"));
         let refs = [(log.as_str(), &member.seen), (&branch, &member.tip)];
         self.git.set_refs(&refs)
     }
 
-    /// The news on the remote since `member` last looked, if any.
+    /// The news on the remote since `member` last fetched, if any.
     pub(crate) fn fetch(&self, member: &Membership) -> HostResult<Option<News>> {
         self.keep_seen(member)?;
         let (to, tip) = self.fetch_tips()?;
@@ -502,7 +504,7 @@ impl FleetRemote {
         Ok(Some(news))
     }
 
-    /// Everything that the remote has of the plan.
+    /// The remote's whole plan.
     pub fn fetch_all(&self) -> HostResult<News> {
         let (to, tip) = self.fetch_tips()?;
         let news = News {
@@ -513,8 +515,8 @@ impl FleetRemote {
         Ok(news)
     }
 
-    /// Pushes `lines`, ending with `entry`, and `commit` to the branch with them. On success `member` knows that; nothing else
-    /// is written here yet.
+    /// Pushes `lines`, ending with `entry`, and with them `commit` to the branch. On success `member` is updated;
+    /// nothing else is written locally yet.
     pub(crate) fn push(
         &self,
         member: &mut Membership,
@@ -574,7 +576,7 @@ impl FleetRemote {
         }
     }
 
-    /// Takes on the part of `machine`, which has seen nothing but the branch at `tip`.
+    /// Creates a membership as `machine`, which has seen only the branch at `tip`.
     fn membership(
         &self,
         machine: MachineId,
@@ -603,7 +605,7 @@ impl FleetRemote {
         Ok(member)
     }
 
-    /// Begins the plan on the remote with its whole log, and the branch at `head`; fails if either is there.
+    /// Creates the plan on the remote with its whole log, and the branch at `head`; fails if either exists.
     pub fn begin(&self, machine: &MachineId, lines: &[u8], head: &Oid) -> HostResult<Membership> {
         let heard = BTreeMap::from([(machine.clone(), clock::now())]);
         let mut member = self.membership(machine.clone(), head.clone(), heard)?;
@@ -632,7 +634,7 @@ impl FleetRemote {
         Ok(member)
     }
 
-    /// This clone's part as `machine`, which has everything in `news`, with the plan's files written here; and the entries.
+    /// Joins as `machine`: writes the plan's files from `news`, and returns the membership and the entries.
     pub fn join_as(
         &self,
         machine: MachineId,
@@ -649,7 +651,7 @@ impl FleetRemote {
         Ok((member, entries))
     }
 
-    /// Stores the plan's files as they are here; returns their tree. No process if none has changed.
+    /// Stores the local files of the plan; returns their tree. No process if none has changed.
     fn stored_files(&self, member: &Membership) -> HostResult<(Oid, BTreeMap<String, KnownFile>)> {
         let mut files = BTreeMap::new();
         for name in self.travelling_files()? {
@@ -683,7 +685,7 @@ impl FleetRemote {
         Ok((tree, files))
     }
 
-    /// The names of the plan's files here that travel.
+    /// The names of the plan's local files that are shared.
     fn travelling_files(&self) -> HostResult<Vec<String>> {
         let mut names: Vec<String> = TRAVELS.iter().map(|&name| name.to_owned()).collect();
         let evidence = self.folder.join(EVIDENCE);
@@ -698,7 +700,8 @@ impl FleetRemote {
         Ok(names)
     }
 
-    /// Writes the plan's files that others have changed. One that was also changed here keeps what it had beside it.
+    /// Writes the plan's files that others have changed. If one was also changed locally, its old text is kept beside
+    /// it.
     pub(crate) fn write_files(
         &self,
         member: &mut Membership,
@@ -728,7 +731,7 @@ impl FleetRemote {
             let (path, Some(content)) = (self.folder.join(name), contents.get(blob)) else {
                 continue;
             };
-            // A link of the repository would lead out of the plan.
+            // A link in the repository could lead out of the plan.
             if let Some(folder) = path.parent().filter(|folder| folder.is_symlink()) {
                 return Err(HostError::link(folder));
             }
@@ -762,7 +765,7 @@ impl FleetRemote {
     }
 }
 
-/// True if the file `name` of a plan's folder goes to other machines, and may come from them.
+/// True if the file `name` of a plan's folder is exchanged with other machines.
 fn travels(name: &str) -> bool {
     let is_evidence = |rest: &str| {
         let id = rest
@@ -773,7 +776,7 @@ fn travels(name: &str) -> bool {
     TRAVELS.contains(&name) || name.strip_prefix("evidence/").is_some_and(is_evidence)
 }
 
-/// The text of a plain file. What a link leads to is nobody else's.
+/// The text of a plain file. A link is not followed, since its target isn't to be shared.
 fn plain_text(path: &Path) -> HostResult<Option<String>> {
     match fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
         true => file::read_text_if_there(path, FILE_CAP),

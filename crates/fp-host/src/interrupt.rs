@@ -1,5 +1,5 @@
-//! A command that runs until it is told to stop must end as it would by itself, with complete output and the
-//! terminal restored. This turns signals into requests that it can check for.
+//! A command that runs until it is interrupted must still end cleanly, with complete output and the terminal restored.
+//! This turns signals into requests that it can check for.
 
 use std::io;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use signal_hook::flag;
 
 use crate::platform::END_SIGNALS;
 
-/// How quickly a request is noticed.
+/// The interval between checks for a request.
 const NOTICE: Duration = Duration::from_millis(20);
 
-/// Becomes true once somebody asks this process to end.
+/// Becomes true when a signal asks this process to end.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 

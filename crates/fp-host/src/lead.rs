@@ -12,7 +12,7 @@ use crate::store;
 /// Name of the file that the lead of a plan keeps locked.
 pub const LEAD_LOCK: &str = "lead.lock";
 
-/// A look at the lead of a plan. It has to come before the log is read: who ends the run afterwards is not gone.
+/// A check of the lead's lock. It must come before the log is read: a lead that ends the run in between is not lost.
 #[derive(Debug)]
 pub struct LeadLook {
     lock: PathBuf,
@@ -20,20 +20,20 @@ pub struct LeadLook {
 }
 
 impl LeadLook {
-    /// Looks at the lead of the plan in `folder`.
+    /// Checks the lock of the lead of the plan in `folder`.
     pub fn in_folder(folder: &Path) -> Self {
         let lock = folder.join(LEAD_LOCK);
         let was_held = is_held(&lock);
         Self { lock, was_held }
     }
 
-    /// The presence of the lead of `state`, which was read after this look.
+    /// The presence of the lead of `state`, which was read after this check.
     pub fn presence(&self, state: &State) -> LeadPresence {
         let Some(run) = state.run.as_ref().filter(|_| state.is_running()) else {
             return LeadPresence::Unknown;
         };
         let is_there = match (run.terms.processes, self.was_held) {
-            // Whoever has begun in between is there now.
+            // A lead that started in between holds the lock now.
             (true, Some(false)) => is_held(&self.lock),
             (true, was_held) => was_held,
             (false, _) => run.terms.client.and_then(platform::is_running),
@@ -46,7 +46,7 @@ impl LeadLook {
     }
 }
 
-/// True if a process has `lock`. Shared, so that two who look don't take each other for the holder.
+/// True if a process holds `lock`. Uses a shared lock, so that two checks don't take each other for the holder.
 fn is_held(lock: &Path) -> Option<bool> {
     let Some(file) = store::open(lock, OpenOptions::new().read(true)).ok()? else {
         return Some(false);

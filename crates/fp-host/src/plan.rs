@@ -29,7 +29,7 @@ pub const WORKTREES: &str = "worktrees";
 const INTEGRATION: &str = "integration";
 /// Time to wait for another process that holds the lock of a plan.
 pub const LOCK_PATIENCE: Duration = Duration::from_secs(10);
-/// Time to wait for another process of this clone that talks with a remote.
+/// Time to wait for another process of this clone that talks to a remote.
 const SYNC_PATIENCE: Duration = Duration::from_secs(60);
 /// The conventions and commands of the code base.
 pub const CONTEXT: &str = "context.md";
@@ -59,7 +59,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The approved leaves that were edited since. Parses only if the text has changed at all.
+    /// The approved leaves that were edited since. Parses only if the text has changed.
     pub fn edited(&self, state: &State) -> BTreeSet<TaskId> {
         let same = state
             .approval
@@ -72,18 +72,18 @@ impl Tree {
         }
     }
 
-    /// The parsed tree. Its faults are left to `fp validate`.
+    /// The parsed tree. Reporting its faults is up to `fp validate`.
     pub fn parse(&self) -> Plan<'_> {
         plan::parse(&self.text).0
     }
 
-    /// Hands `take` the leaf `known` as the text has it now; `None` if it is gone.
+    /// Passes `take` the current version of the leaf `known`; `None` if it is gone.
     pub fn with_leaf<R>(&self, known: &Leaf, take: impl FnOnce(Option<&Task<'_>>) -> R) -> R {
         let plan = self.parse();
         take(plan.leaves().find(|task| task.id == known.id.as_str()))
     }
 
-    /// The same for a leaf that has to be as it was approved.
+    /// The same for a leaf that must be unchanged since its approval.
     pub fn with_approved<R>(
         &self,
         known: &Leaf,
@@ -159,8 +159,8 @@ impl OpenPlan {
         self.folder.goal().unwrap_or_else(|| self.id().to_string())
     }
 
-    /// Fails unless the user of this machine agreed to what `state` has as approved. A sync may have brought another
-    /// approval, so ask about the very state that is gone on with.
+    /// Fails unless the user of this machine agreed to the approval in `state`. A sync may bring another approval, so
+    /// check the state that is acted on.
     pub fn agreed_commands(&self, state: &State) -> HostResult<AgreedCommands> {
         TrustStore::of_process(&self.repo)?.agreed_commands(state)
     }
@@ -169,7 +169,7 @@ impl OpenPlan {
         self.store.load()
     }
 
-    /// Looks at who leads the run; to be called before the log is read.
+    /// Checks for the lead of the run; call it before reading the log.
     pub fn look_at_lead(&self) -> LeadLook {
         LeadLook::in_folder(self.folder.path())
     }
@@ -179,7 +179,7 @@ impl OpenPlan {
         self.store.lock(LOCK_PATIENCE)
     }
 
-    /// Takes the lock for appending what other machines need in order, with everything that they have done; the same as
+    /// Takes the lock for appending entries that all machines must see in one order, after syncing. The same as
     /// [`OpenPlan::lock`] in a plan that isn't shared.
     pub fn lock_in_order(&self) -> HostResult<Ledger<'_>> {
         loop {
@@ -191,8 +191,8 @@ impl OpenPlan {
         }
     }
 
-    /// The same for a caller that holds the lock on worktrees. Gives the lock back if this machine has lost tasks, because
-    /// [`OpenPlan::keep_lost`] has to keep their work first.
+    /// The same for a caller that holds the lock on worktrees. Gives the lock back if this machine has lost tasks,
+    /// because [`OpenPlan::keep_lost`] has to save their work first.
     pub fn try_lock_in_order(&self) -> HostResult<Result<Ledger<'_>, Synced>> {
         let (ledger, synced) = self.store.lock_in_order(SYNC_PATIENCE)?;
         Ok(if synced.lost.is_none() {
@@ -202,14 +202,15 @@ impl OpenPlan {
         })
     }
 
-    /// Takes in what other machines have done, if the plan is shared. Returns what the user should know.
+    /// Syncs with the other machines if the plan is shared. Returns notices for the user.
     pub fn sync(&self) -> HostResult<Vec<String>> {
         let synced = self.store.sync(SYNC_PATIENCE)?;
         self.keep_lost(&synced);
         Ok(synced.notices)
     }
 
-    /// Keeps the work on tasks that another machine has by now. What can't be kept is still in the builder's worktree.
+    /// Saves the work on tasks that another machine has taken. Anything that can't be saved stays in the builder's
+    /// worktree.
     pub fn keep_lost(&self, synced: &Synced) {
         if let Some((before, lost)) = &synced.lost {
             let _ = worktree::keep_lost(self, before, lost);
@@ -221,7 +222,7 @@ impl OpenPlan {
         self.worktrees().with_file_name(INTEGRATION)
     }
 
-    /// The commit that the next task is built on.
+    /// The base commit of the next task.
     pub fn newest(&self, state: &State) -> HostResult<Oid> {
         match self.store.membership()? {
             Some(member) => Ok(member.tip),
@@ -267,9 +268,9 @@ impl OpenPlan {
         })
     }
 
-    /// The checkout that receives the run's commits: of a shared plan its own one, else, if builders have their own worktrees, the one in which
-    /// the run was started, else the one in which `fp` was called. Fails without git, or if the checkout is
-    /// gone.
+    /// The checkout that receives the run's commits. A shared plan has its own. If builders have their own worktrees,
+    /// it is the one in which the run was started, else the one in which `fp` was called. Fails without git, or if the
+    /// checkout is gone.
     pub fn checkout(&self, state: &State) -> HostResult<Git> {
         let of_run = || {
             state

@@ -56,7 +56,8 @@ const PLAN_FILES: [&str; 25] = [
 const BESIDE_PLANS: [&str; 3] = [IGNORE, "commit.lock", "worktrees.lock"];
 const IGNORE: &str = ".gitignore";
 
-/// True if `path`, relative to the folder of all plans, is a file of a plan: nothing else may be where nothing is measured.
+/// True if `path`, relative to the folder of all plans, is a file of a plan. Changes in that folder aren't measured, so
+/// nothing else may be written there.
 pub fn is_plan_file(path: &str) -> bool {
     match path.split_once('/') {
         None => BESIDE_PLANS.contains(&path),
@@ -108,7 +109,7 @@ pub struct Plans {
 }
 
 impl Plans {
-    /// The plans of `repo`, in the folder that `settings` names. Touches no file.
+    /// The plans of `repo`, in the folder that `settings` names. Accesses no file.
     pub fn of(repo: &Repo, settings: &Settings) -> Self {
         Self {
             root: repo.root.clone(),

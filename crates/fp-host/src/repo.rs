@@ -1,6 +1,5 @@
-//! Finds the repository and its plans folder. State belongs to the repository, not to a checkout, so a linked
-//! worktree leads to the main one. Every hook needs the answer, so this reads a few of git's files instead of
-//! starting git.
+//! Finds the repository and its plans folder. State belongs to the repository, not to a checkout, so a linked worktree
+//! leads to the main one. Every hook needs this, so it reads a few of git's files instead of starting git.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,7 +13,7 @@ use crate::platform;
 
 /// The folder for configuration, specs and plans.
 pub const HOME: &str = ".fractal-planner";
-/// The folder of roadmaps. It may change during a build without counting as the task's change.
+/// The folder of roadmaps. A change there during a build doesn't count as the task's.
 pub const ROADMAPS: &str = ".fractal-planner/roadmaps";
 
 /// Size limit of git's own files, in bytes.
@@ -33,7 +32,7 @@ pub struct Repo {
 }
 
 impl Repo {
-    /// Finds the repository around `cwd`. Always has an answer; a broken `.git` counts as none.
+    /// Finds the repository around `cwd`. Never fails; a broken `.git` counts as none.
     pub fn find(cwd: &Path) -> Self {
         let cwd = platform::real_path(cwd)
             .or_else(|_| std::path::absolute(cwd))
@@ -74,8 +73,8 @@ impl Repo {
         self.root.join(&settings.plans_dir)
     }
 
-    /// The path of the file `path` from the root of its checkout, with `/` between its parts. `None` outside
-    /// the main worktree and the one that was found.
+    /// The path of the file `path` from the root of its checkout, with `/` between its parts. `None` outside of the
+    /// main worktree and the current one.
     pub fn relative(&self, path: &Path) -> Option<String> {
         let folder = platform::real_path(path.parent()?).ok()?;
         let path = folder.join(path.file_name()?);

@@ -74,7 +74,7 @@ impl Screen {
         HOOK.call_once(|| {
             let before = panic::take_hook();
             panic::set_hook(Box::new(move |panic| {
-                // First, since the panic's message would vanish with the alternate screen.
+                // Restored first, since the panic's message would vanish with the alternate screen.
                 give_back();
                 before(panic);
             }));

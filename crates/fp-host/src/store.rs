@@ -1,9 +1,8 @@
-//! The ledger of a plan on disk must survive kills and power cuts: `events.jsonl`, its lock, and the snapshot
-//! derived from it.
+//! The ledger of a plan on disk: `events.jsonl`, its lock, and the snapshot derived from it. It survives kills and
+//! power cuts.
 //!
-//! Every change is lock → replay → decide → append and sync → snapshot → unlock. The log is the truth. The
-//! snapshot only saves reading it again, and is valid only while the log has the length and modification time
-//! recorded with it.
+//! Every change is lock → replay → decide → append and sync → snapshot → unlock. The log is the truth. The snapshot
+//! only saves replaying it, and is valid only while the log has the length and modification time recorded with it.
 
 mod chain;
 pub(crate) mod reader;
@@ -37,7 +36,7 @@ use crate::trust::{self, MachineKey, foreign_entry};
 pub const LOG: &str = "events.jsonl";
 pub const SNAPSHOT: &str = "execution-state.json";
 const LOCK: &str = "lock";
-/// Start of the name of a folder with a log that somebody else wrote.
+/// Prefix of a folder with a log that somebody else wrote.
 pub(crate) const FOREIGN: &str = "foreign";
 const MADE_FROM_LOG: [&str; 3] = [SNAPSHOT, "notepad.md", "evidence"];
 
@@ -66,9 +65,9 @@ pub struct Loaded {
     whole: u64,
     /// True if the last of those lines lacks its newline.
     unended: bool,
-    /// True if the log was replayed, for want of a snapshot that matches it.
+    /// True if the log was replayed because no snapshot matched it.
     replayed: bool,
-    /// The part of the state that the log doesn't have, in a shared plan.
+    /// The state that isn't in the log, in a shared plan.
     waiting: Waiting,
 }
 
@@ -132,7 +131,7 @@ impl Store {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = loaded;
     }
 
-    /// Takes the state from the snapshot if it matches `log`, else replays that.
+    /// Takes the state from the snapshot if it matches `log`, else replays the log.
     fn read_log(&self, log: Option<(File, LogMark)>) -> HostResult<Loaded> {
         let key = readable_key();
         let stored = snapshot::stored(&self.snapshot_file(), &self.plan_id, key.as_ref());
@@ -165,7 +164,7 @@ impl Store {
         })
     }
 
-    /// Folds the log in `text`, up to the first line that is no entry.
+    /// Folds the log in `text`, up to the first invalid line.
     fn replay(&self, text: &[u8], key: Option<&MachineKey>) -> Replayed {
         let path = self.log_file();
         let mut chain = Chain::new(key, &self.plan_id, "");
@@ -201,14 +200,14 @@ impl Store {
         if let Some(key) = MachineKey::read(&folder)? {
             return Ok(key);
         }
-        // Entries that were read without one count as nobody's.
+        // Without a key, no entry counts as this machine's.
         self.remember(None);
         MachineKey::make(&folder)
     }
 
     /// The state of an empty log, as this machine sees it.
     pub fn empty_state(&self) -> State {
-        // A file that can't be read is told where the remote is needed.
+        // An unreadable file is reported only where the remote is needed.
         let machine = self
             .membership()
             .ok()
@@ -241,8 +240,8 @@ impl Store {
     }
 }
 
-/// Opens a file of the ledger; `None` if it doesn't exist and isn't to be created. Refuses links, since
-/// writes would go where they lead, pipes, since opening one waits, and what is too large to be read at once.
+/// Opens a file of the ledger; `None` if it doesn't exist and isn't to be created. Refuses links, since writes would go
+/// where they lead, pipes, since opening one waits, and files that are too large.
 pub(crate) fn open(path: &Path, options: &OpenOptions) -> HostResult<Option<File>> {
     let unfit = match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => Some(HostError::link(path)),
@@ -394,13 +393,13 @@ fn cut_back(path: &Path, seq: u64, written: u64) -> String {
 /// The folder of this machine's key.
 fn key_folder() -> HostResult<PathBuf> {
     match cfg!(test) {
-        // The user's own stays as it is.
+        // The user's own folder stays unchanged.
         true => Ok(std::env::temp_dir().join("fp-host-tests")),
         false => trust::trust_folder(&trust::process_variable),
     }
 }
 
-/// This machine's key. One that can't be used is told where something has to be this machine's.
+/// This machine's key. An unusable one is reported only where it is needed.
 fn readable_key() -> Option<MachineKey> {
     MachineKey::read(&key_folder().ok()?).ok().flatten()
 }
@@ -414,12 +413,12 @@ struct Replayed {
     whole: usize,
     /// The code of the last line.
     code: String,
-    /// The fault of the first line that is no entry. Nothing behind it is read.
+    /// The fault of the first invalid line. Nothing after it is read.
     fault: Option<HostError>,
 }
 
 impl Replayed {
-    /// Fails if a line is no entry.
+    /// Fails if a line isn't an entry.
     fn checked(self) -> HostResult<Self> {
         match self.fault {
             Some(fault) => Err(fault),
@@ -436,9 +435,9 @@ pub struct Ledger<'a> {
     loaded: Loaded,
     /// True if the snapshot is behind the log. It is updated once, before the lock is released.
     snapshot_due: bool,
-    /// Free while git talks with a remote.
+    /// Released while git talks to a remote.
     lock: Option<File>,
-    /// The right to talk with the remote of a shared plan.
+    /// The right to talk to the remote of a shared plan.
     sync: Option<File>,
 }
 
@@ -472,8 +471,8 @@ impl Ledger<'_> {
         &self.loaded.notices
     }
 
-    /// Keeps a log that this machine did not write alone aside, with what was made from it, and begins an empty one. Returns
-    /// the folder where it is kept; `None` for a log that is this machine's.
+    /// Moves a log with entries of others aside, with the files made from it, and begins an empty one. Returns the new
+    /// folder; `None` if this machine wrote the whole log.
     ///
     /// # Errors
     /// The plan is shared, so that its log is the remote's, or the disk refuses.
@@ -489,7 +488,7 @@ impl Ledger<'_> {
         let mut names = (1..=u32::MAX).map(|number| folder.join(format!("{FOREIGN}-{number}")));
         let kept = names.find(is_free).expect("nobody has so many folders");
         fs::create_dir(&kept).map_err(HostError::using(&kept))?;
-        // The log is the last: a kill before leaves one that is as foreign as it was.
+        // The log is moved last, so that it still counts as foreign after a kill.
         for name in MADE_FROM_LOG.into_iter().chain([LOG]) {
             let from = folder.join(name);
             match fs::rename(&from, kept.join(name)) {
@@ -526,8 +525,8 @@ impl Ledger<'_> {
         }
     }
 
-    /// Appends `events`, all or none. On success they are on the disk; on failure the log is as it was. Without events it
-    /// writes only the clock's time, and only where the log is ahead of it.
+    /// Appends `events`, all or none. On success they are on the disk; on failure the log is as it was. Without events
+    /// it writes only the time, and only if the log is ahead of the clock.
     pub fn append(&mut self, events: Vec<Event>, now: Timestamp) -> HostResult<()> {
         if events.is_empty() && !self.loaded.state.is_ahead_of(now) {
             return Ok(());
@@ -553,7 +552,7 @@ impl Ledger<'_> {
         Ok(())
     }
 
-    /// The chain of the log, at its end.
+    /// The chain at the end of the log.
     fn chain(&self) -> Chain<'_> {
         Chain::new(Some(&self.key), &self.store.plan_id, &self.loaded.code)
     }

@@ -1,5 +1,5 @@
-//! The trust store: what the user of this machine agreed to. It lies outside of every repository, so that a clone can't
-//! bring its own consent along.
+//! The trust store records the consent of this machine's user. It is outside of every repository, so that a clone can't
+//! bring its own consent.
 //!
 //! One line of JSON for each consent, only ever appended. The file belongs to the user alone.
 
@@ -34,7 +34,7 @@ const STORE_CAP: u64 = 64 * 1024 * 1024;
 /// Largest note of a prompt that is kept, in bytes.
 const PROMPT_CAP: u64 = 1024 * 1024;
 
-/// The folder of the contents agreed to.
+/// The folder of approved contents.
 const AGREED: &str = "agreed";
 /// The folder of prompts.
 const PROMPTS: &str = "prompts";
@@ -51,11 +51,11 @@ pub enum ConsentSource {
     Terminal,
     /// By a flag on the command line.
     Flag,
-    /// By the command itself, which does nothing else.
+    /// By the command itself, whose only purpose is consent.
     Command,
 }
 
-/// The thing agreed to, by the hash of its content.
+/// The subject of a consent, by the hash of its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     rename_all = "camelCase",
@@ -63,11 +63,11 @@ pub enum ConsentSource {
     tag = "kind"
 )]
 pub enum Consent {
-    /// The approved leaves of a plan, with their commands. Of several for a plan only the last one counts.
+    /// The approved leaves of a plan, with their commands. Only the last approval of a plan counts.
     Plan {
         plan: PlanId,
         tree: String,
-        /// The code of the entry that says so, which binds the log up to there.
+        /// The code of the log entry that records it, which covers the log up to there.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         code: Option<String>,
     },
@@ -79,12 +79,12 @@ pub enum Consent {
     Agents,
     /// The protected settings in a project's file.
     Settings { hash: String },
-    /// This clone's part in a shared plan.
+    /// This clone's membership in a shared plan.
     Part { plan: PlanId, hash: String },
 }
 
 impl Consent {
-    /// The plan that it is about.
+    /// The plan concerned.
     fn plan(&self) -> Option<&PlanId> {
         match self {
             Self::Plan { plan, .. }
@@ -95,7 +95,7 @@ impl Consent {
         }
     }
 
-    /// True if this is enough where `wanted` is asked for. One that names no code of an entry takes any.
+    /// True if this satisfies `wanted`. A `wanted` without an entry's code accepts any.
     fn covers(&self, wanted: &Self) -> bool {
         match (self, wanted) {
             (
@@ -116,7 +116,7 @@ impl Consent {
     }
 }
 
-/// The user's consent to everything that `state` has as approved.
+/// The user's consent to the approval in `state`.
 pub fn consent_of(state: &State) -> Consent {
     Consent::Plan {
         plan: state.plan_id.clone(),
@@ -128,8 +128,8 @@ pub fn consent_of(state: &State) -> Consent {
     }
 }
 
-/// What has to be agreed to for `state` to go on. The log of a shared plan is the remote's, and another machine may approve
-/// the same once more.
+/// The consent that `state` needs to continue. The log of a shared plan is the remote's, and another machine may repeat
+/// an approval.
 fn consent_needed(state: &State) -> Consent {
     let mut needed = consent_of(state);
     if let Consent::Plan { code, .. } = &mut needed
@@ -140,12 +140,12 @@ fn consent_needed(state: &State) -> Consent {
     needed
 }
 
-/// Proof that the user of this machine agreed to what a state has as approved, and that its commands may run.
+/// Proof that the user of this machine agreed to a state's approval, so that its commands may run.
 #[derive(Debug, Clone, Copy)]
 pub struct AgreedCommands(());
 
 impl AgreedCommands {
-    /// Runs `lines`, which are commands of that state. No command of a plan runs in another way.
+    /// Runs `lines`, which are commands of that state. This is the only way in which a plan's commands run.
     pub(crate) fn run<'l>(
         self,
         lines: impl IntoIterator<Item = &'l str>,
@@ -161,7 +161,7 @@ impl AgreedCommands {
 struct RepositoryIdentity {
     /// The git directory that its worktrees share; without git, its folder.
     path: PathBuf,
-    /// Its first commit, which another repository put in its place doesn't have.
+    /// Its first commit, which tells it from another repository put in its place.
     #[serde(skip_serializing_if = "Option::is_none")]
     root: Option<String>,
 }
@@ -176,7 +176,7 @@ struct TrustLine {
     consent: Consent,
 }
 
-/// The error for what needs a log that this machine wrote alone, about the log of `state`; `None` for such a log.
+/// The error for a log of `state` with entries that this machine didn't write; `None` without any.
 pub(crate) fn foreign_entry(state: &State) -> Option<HostError> {
     let (seq, plan) = (state.foreign?, &state.plan_id);
     let said = format!("entry {seq} in the log of {plan} was not written by fp on this machine");
@@ -212,7 +212,7 @@ pub struct TrustStore {
 }
 
 impl TrustStore {
-    /// The store of the user whose environment this is. Nothing is read yet.
+    /// The store of the user with this environment. Reads nothing yet.
     ///
     /// # Errors
     /// The environment names no home folder.
@@ -238,8 +238,8 @@ impl TrustStore {
         self.folder.join("trust.jsonl")
     }
 
-    /// True if the user agreed to `consent` in the repository at this place, which costs no look into the repository. A
-    /// line that can't be read is no consent.
+    /// True if the user agreed to `consent` in the repository at this path. Doesn't read the repository. An unreadable
+    /// line is ignored.
     pub fn knows(&self, consent: &Consent) -> HostResult<bool> {
         Ok(self
             .lines_with(consent)?
@@ -247,12 +247,12 @@ impl TrustStore {
             .any(|line| line.consent.covers(consent)))
     }
 
-    /// True if the user agreed to `consent` in this very repository, and not in another that lay at its place.
+    /// True if the user agreed to `consent` in this very repository, and not in another that was at the same path.
     pub fn trusts(&self, consent: &Consent) -> HostResult<bool> {
         self.has_here(consent, |known| known.covers(consent))
     }
 
-    /// True if a line that may have `consent` is about this very repository and has a consent that `fits`.
+    /// True if a candidate line for `consent` is about this very repository and its consent passes `fits`.
     fn has_here(&self, consent: &Consent, fits: impl Fn(&Consent) -> bool) -> HostResult<bool> {
         for line in self.lines_with(consent)? {
             if fits(&line.consent) && self.is_this(&line.repository)? {
@@ -269,22 +269,22 @@ impl TrustStore {
         }
     }
 
-    /// True if the user agreed to what `state` has as approved, and this machine wrote its log.
+    /// True if the user agreed to the approval in `state`, and this machine wrote its log.
     pub fn approves(&self, state: &State) -> HostResult<bool> {
         Ok(state.foreign.is_none() && self.trusts(&consent_needed(state))?)
     }
 
-    /// The same without a look into the repository.
+    /// The same without reading the repository.
     pub fn knows_approval(&self, state: &State) -> HostResult<bool> {
         Ok(state.foreign.is_none() && self.knows(&consent_needed(state))?)
     }
 
-    /// Fails unless the user agreed to what `state` has as approved, and this machine wrote its log.
+    /// Fails unless the user agreed to the approval in `state`, and this machine wrote its log.
     pub fn agreed_commands(&self, state: &State) -> HostResult<AgreedCommands> {
         if self.approves(state)? {
             return Ok(AgreedCommands(()));
         }
-        // Without a key that can be used no entry is this machine's.
+        // Without a usable key no entry counts as this machine's.
         MachineKey::read(&self.folder)?;
         let plan = &state.plan_id;
         let is_approved = match self.last_approval(plan)? {
@@ -298,7 +298,7 @@ impl TrustStore {
         })
     }
 
-    /// The plans of this repository that were made or approved here.
+    /// The plans of this repository that were made or approved on this machine.
     pub fn own_plans(&self) -> HostResult<BTreeSet<PlanId>> {
         let lines = self.read_lines()?.into_iter();
         Ok(lines
@@ -319,7 +319,7 @@ impl TrustStore {
         Ok(last.as_ref() == Some(&auto) && self.trusts(&auto)?)
     }
 
-    /// The lines that may have `consent`: of the approvals of a plan only the last one.
+    /// The candidate lines for `consent`: only the last approval of a plan, and all other lines.
     fn lines_with(&self, consent: &Consent) -> HostResult<Vec<TrustLine>> {
         match consent {
             Consent::Plan { plan, .. } => Ok(self.last_approval(plan)?.into_iter().collect()),
@@ -327,7 +327,7 @@ impl TrustStore {
         }
     }
 
-    /// The lines about the repository at this place, the last one first.
+    /// The lines about the repository at this path, newest first.
     fn read_lines(&self) -> HostResult<Vec<TrustLine>> {
         let path = self.store_file();
         let Some(text) = file::read_text_if_there(&path, STORE_CAP)? else {
@@ -355,7 +355,7 @@ impl TrustStore {
         })
     }
 
-    /// Remembers that the user agreed to `consent`. Repeating it changes nothing, unless it uses up a prompt.
+    /// Records that the user agreed to `consent`. A repetition changes nothing, unless it uses up a prompt.
     pub fn add(&self, consent: Consent, how: ConsentSource, at: Timestamp) -> HostResult<()> {
         if how != ConsentSource::Prompt && self.has_here(&consent, |known| *known == consent)? {
             return Ok(());
@@ -372,19 +372,19 @@ impl TrustStore {
         let mut line = serde_json::to_string(&line).map_err(|error| failed(error.into()))?;
         let before = file::read_text_if_there(&path, STORE_CAP)?.unwrap_or_default();
         if !before.is_empty() && !before.ends_with('\n') {
-            // The line before was torn off.
+            // The previous line was torn.
             line.insert(0, '\n');
         }
         line.push('\n');
         make_private_folder(&self.folder).map_err(failed)?;
         let mut file = private_file().append(true).open(&path).map_err(failed)?;
-        // One write, so that two commands at once leave two whole lines.
+        // One write, so that two concurrent commands leave two whole lines.
         file.write_all(line.as_bytes())
             .and_then(|()| file.sync_all())
             .map_err(failed)
     }
 
-    /// Keeps what the user agreed to of `plan`, in place of what was kept before.
+    /// Stores the approved content of `plan`, and replaces the previous one.
     pub fn keep_agreed(&self, plan: &PlanId, content: AgreedContent) -> HostResult<()> {
         let note = AgreedNote {
             repository: self.identity()?,
@@ -420,7 +420,7 @@ impl TrustStore {
         self.folder.join(AGREED).join(name).with_extension("json")
     }
 
-    /// Keeps the prompt that the user typed in this session, in place of an earlier one.
+    /// Stores the prompt that the user typed in this session, and replaces an earlier one.
     ///
     /// # Errors
     /// The session's id can't name a file, or the disk refuses.
@@ -438,7 +438,7 @@ impl TrustStore {
         self.write_note(&self.prompt_file(session)?, &note)
     }
 
-    /// Takes the prompt that was kept for this session in this repository, so that it counts once.
+    /// Takes the stored prompt of this session in this repository, so that it counts only once.
     pub fn take_prompt(&self, session: &str) -> HostResult<Option<String>> {
         let path = self.prompt_file(session)?;
         let Some(text) = file::read_text_if_there(&path, PROMPT_CAP)? else {
@@ -450,7 +450,7 @@ impl TrustStore {
             return Ok(None);
         };
         fs::remove_file(&path).map_err(HostError::writing(&path))?;
-        // By now the client's record says so of a prompt that nobody typed.
+        // By now the client's record marks a prompt that nobody typed.
         let is_typed = !note
             .transcript
             .is_some_and(|record| was_scheduled(&record, &note.prompt));
@@ -477,14 +477,14 @@ impl TrustStore {
     }
 }
 
-/// The user's consent, and its place.
+/// The user's consent and its repository.
 #[derive(Serialize, Deserialize)]
 struct AgreedNote {
     repository: RepositoryIdentity,
     content: AgreedContent,
 }
 
-/// A prompt, and where it was typed.
+/// A prompt and its repository.
 #[derive(Serialize, Deserialize)]
 struct PromptNote {
     /// The path of the repository's identity.
@@ -520,7 +520,7 @@ fn state_folder_on(system: &str, env: Environment<'_>) -> Option<PathBuf> {
     Some(base.join("fractal-planner"))
 }
 
-/// Refuses a file that others may write, since its lines need not be the user's.
+/// Refuses a file that others may write, since its lines may not be the user's.
 fn refuse_if_exposed(path: &Path) -> HostResult<()> {
     let metadata = fs::metadata(path).map_err(HostError::reading(path))?;
     if !platform::is_exposed(&metadata) {

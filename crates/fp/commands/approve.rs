@@ -1,5 +1,5 @@
 //! `fp approve`: records that the user agreed to a plan and to its commands, in the log and in the trust store of this
-//! machine. Without a word of the user it prints the question to ask.
+//! machine. Without the user's consent it prints the question to ask.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ use crate::source::PlanSource;
 
 /// Approve a plan, so that its tasks and their commands may run
 ///
-/// Shows the size of the plan and its commands, and asks. Where nobody can be asked it prints the question for the user
+/// Shows the size of the plan and its commands, and asks. If nobody can be asked, it prints the question for the user
 /// instead and approves nothing.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ApproveArgs {
@@ -120,7 +120,7 @@ pub(crate) fn commands_text(tree: &Plan, end_commands: &[String]) -> String {
     text
 }
 
-/// How the user has agreed, or agrees now at a terminal; `None` if there is no word of the user.
+/// How the user has agreed, or agrees now at a terminal; `None` without consent.
 fn consent_given(
     proposal: &Proposal<'_>,
     terms: &str,
@@ -145,7 +145,7 @@ fn consent_given(
     }
 }
 
-/// A plan as the user is asked to agree to it.
+/// A plan as it is shown to the user for consent.
 pub(crate) struct Proposal<'p> {
     plan: &'p OpenPlan,
     text: &'p str,
@@ -195,7 +195,7 @@ impl<'p> Proposal<'p> {
     /// The question that approves it.
     ///
     /// # Errors
-    /// The dialog of a client can't show all that the user has to see.
+    /// A client's dialog can't show everything that the user has to see.
     pub(crate) fn question(&self) -> Result<PrintedQuestion, CommandError> {
         let (id, before) = (self.plan.id(), self.before.as_ref());
         let question =
@@ -209,7 +209,7 @@ impl<'p> Proposal<'p> {
         })
     }
 
-    /// Records that the user agreed to it, first in the log, since the store names what the log has.
+    /// Records the user's consent, first in the log, since the store refers to the log's entry.
     pub(crate) fn approve(
         &self,
         how: ConsentSource,
@@ -218,15 +218,15 @@ impl<'p> Proposal<'p> {
         let (plan, trust) = (self.plan, context.trust()?);
         let leaves = approval::leaves_to_run(self.tree, &plan.settings.exclusive);
         let leaves = leaves.map_err(CommandError::failed)?;
-        // Without git a plan can be approved; `fp start` is what needs it.
+        // Approval works without git; only `fp start` needs it.
         let git = plan.git().ok();
         let base = git.as_ref().and_then(|git| git.head().ok());
         let subjects = git.and_then(|git| git.recent_subjects(SUBJECTS).ok());
         let mut ledger = plan.lock_in_order()?;
         let kept = ledger.begin_anew()?;
-        // This machine's own, moved or copied here: what was under way there isn't here.
+        // This machine's own plan, moved or copied here: its claimed work isn't here.
         let is_moved = ledger.state().approval.is_some() && !trust.approves(ledger.state())?;
-        // Before the approval, which would leave tasks that are being built as they are.
+        // Done before the approval, which doesn't touch tasks that are being built.
         let mut events = Vec::new();
         if is_moved && ledger.state().has_begun() {
             events.push(Event::ProgressDropped {});
@@ -245,10 +245,10 @@ impl<'p> Proposal<'p> {
         events.extend(ledger.after(&events, context.now()).approve(approved)?);
         let changed = !events.is_empty();
         ledger.append(events, context.now())?;
-        // With the lock still held: who goes on with the run never meets an approval that isn't trusted yet.
+        // The lock is still held, so that nobody continues the run with an approval that isn't trusted yet.
         trust.add(consent_of(ledger.state()), how, context.now())?;
         if how != ConsentSource::Prompt {
-            // After a prompt with `--auto` the user has seen none of it.
+            // With `--auto` the user hasn't seen the plan.
             trust.keep_agreed(
                 plan.id(),
                 AgreedContent::from_tree(self.tree, &self.end_commands),
@@ -267,12 +267,12 @@ pub(crate) struct Approved {
     /// False if the log had it already.
     changed: bool,
     state: Arc<State>,
-    /// The folder of the log that this machine did not write, if there was one.
+    /// The folder with the moved log of another machine, if there was one.
     kept: Option<PathBuf>,
 }
 
 impl Approved {
-    /// The note on a log that doesn't count any more.
+    /// The note on a log that was set aside.
     pub(crate) fn kept_note(&self, context: &Context) -> Option<String> {
         let kept = context.display_path(self.kept.as_deref()?);
         Some(format!(

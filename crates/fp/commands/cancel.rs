@@ -1,4 +1,4 @@
-//! `fp cancel`: ends a run at once, or gives a task up, so that the run can end without it.
+//! `fp cancel`: ends a run at once, or gives up a task, so that the run can end without it.
 
 use fp_plan::plan::id::TaskId;
 use fp_run::run::event::{Decider, Event};
@@ -8,9 +8,9 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 
-/// End the run at once, or give a task up; what is done stays
+/// End the run at once, or give up a task; finished work stays
 ///
-/// The tasks that wait for the one given up are skipped.
+/// Tasks that depend on it are skipped.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CancelArgs {
     /// The plan; defaults to the only active one.
@@ -18,7 +18,7 @@ pub(crate) struct CancelArgs {
     /// The task to give up, instead of ending the run.
     #[arg(requires = "reason")]
     task: Option<TaskId>,
-    /// Why it is given up.
+    /// The reason for giving it up.
     #[arg(long, value_name = "TEXT", requires = "plan")]
     reason: Option<String>,
 }
@@ -26,7 +26,7 @@ pub(crate) struct CancelArgs {
 pub(crate) fn run(args: CancelArgs, context: &Context) -> CommandResult {
     match (args.plan.as_deref(), args.task, args.reason) {
         (plan, Some(task), Some(reason)) => give_up(plan, &task, &reason, context),
-        // A task alone is one of the only active plan.
+        // A single argument is a task of the only active plan.
         (Some(task), None, Some(reason)) => {
             let task = task.parse().map_err(CommandError::failed)?;
             give_up(None, &task, &reason, context)

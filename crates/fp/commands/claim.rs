@@ -24,15 +24,15 @@ use crate::error::{CommandError, CommandResult};
 use crate::features::specs;
 use crate::source::interview_at;
 
-/// Take a task and print everything it takes to do it
+/// Claim a task and print everything needed to do it
 #[derive(Debug, clap::Args)]
 pub(crate) struct ClaimArgs {
     /// The plan.
     pub(crate) plan: String,
-    /// Who claims.
+    /// The name of the builder.
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) owner: AgentName,
-    /// The task; the first that is ready where left out.
+    /// The task; defaults to the first that is ready.
     task: Option<TaskId>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     let mut prepared = prepare_claim(&plan, &args, &tree, context)?;
     let earlier = prepared.earlier.take();
     let first = check_first(&plan, &args.owner, &tree, &mut prepared, context)?;
-    // The prepared task is the one to claim where it matters which, even if another became ready meanwhile.
+    // Claims the prepared task if it matters which, even if another became ready in the meantime.
     let is_prepared = first.is_some() || earlier.is_some();
     let chosen = is_prepared.then(|| prepared.chosen.id.clone());
     let wanted = chosen.or(args.task);
@@ -65,8 +65,8 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     context.report(&json, &text)
 }
 
-/// Runs the checks of the prepared task that have to fail before its work, and returns that as an event. Asks the user
-/// where all of them pass.
+/// Runs the checks of the prepared task that must fail before its work, and returns the result as an event. Asks the
+/// user if all of them pass.
 fn check_first(
     plan: &OpenPlan,
     owner: &AgentName,
@@ -107,7 +107,7 @@ fn check_first(
     }))
 }
 
-/// Logs the claim of `wanted`, or of the first task that is ready, with what was checked `first`.
+/// Logs the claim of `wanted`, or of the first task that is ready, with the results in `first`.
 fn log_claim(
     plan: &OpenPlan,
     owner: &AgentName,
@@ -144,7 +144,7 @@ fn log_claim(
     Ok((id, ledger.into_state()))
 }
 
-/// The payload of the claimed `task`, with the place of its work and the words about an earlier attempt.
+/// The payload of the claimed `task`, with its working directory and the note about an earlier attempt.
 fn payload_of(
     plan: &OpenPlan,
     tree: &Tree,
@@ -154,14 +154,14 @@ fn payload_of(
     context: &Context,
 ) -> Result<String, CommandError> {
     let goal = plan.goal();
-    // The task can be done without an interview that can't be read.
+    // The task can be done without the interview if that is unreadable.
     let interview = interview_at(&plan.folder.file("interview.json"))
         .ok()
         .flatten();
     let conventions = plan.conventions().map(|path| path.display().to_string());
     let language = reading_language::choose_language(plan.settings.language.as_deref(), &goal);
     tree.with_leaf(&task.leaf, |leaf| {
-        // It can only be missing if the tree was read before a newer approval.
+        // It is missing only if the tree was read before a newer approval.
         let leaf = leaf.ok_or_else(|| Refusal::UnknownTask(task.leaf.id.clone()))?;
         let around = Around {
             goal: &goal,
@@ -182,9 +182,9 @@ struct Prepared<'p> {
     chosen: Leaf,
     edited: BTreeSet<TaskId>,
     base: Base,
-    /// The words for the builder about an earlier attempt's work.
+    /// The note to the builder about an earlier attempt's work.
     earlier: Option<String>,
-    /// The consent with which its check has to run before its work, if it has to.
+    /// The consent for running its check before its work, if that is needed.
     test_first: Option<AgreedCommands>,
     /// Held until the claim is logged: no other agent of this name may prepare the worktree for itself.
     worktrees: Option<Worktrees<'p>>,
@@ -199,7 +199,7 @@ fn prepare_claim<'p>(
     let mut state = plan.load()?.state;
     let edited = tree.edited(&state);
     let choice = state.choose(&args.owner, args.task.as_ref(), &edited);
-    // Checks take long: they run on what is newest before them.
+    // Checks take long, so they run on the newest commit before them.
     if state.is_shared() && choice.map_or(true, |task| state.wants_checks_before(&task.leaf.id)) {
         context.notices(&plan.sync()?);
         state = plan.load()?.state;
@@ -246,8 +246,7 @@ fn prepare_claim<'p>(
     })
 }
 
-/// The base for measuring `chosen`, which is about to be claimed. With the lock on `worktrees`, it gets a
-/// worktree.
+/// The base for measuring `chosen`, which is about to be claimed. Given the lock on `worktrees`, prepares its worktree.
 fn measuring_base(
     plan: &OpenPlan,
     state: &State,
@@ -301,7 +300,7 @@ fn measuring_base(
     }
 }
 
-/// Asks the user what `decide` asks, and tells the builder `why` it gets nothing.
+/// Asks the user the question of `decide`, and tells the builder `why` it gets no task.
 fn doubt(
     plan: &OpenPlan,
     owner: &AgentName,

@@ -14,13 +14,13 @@ pub(crate) struct ClarifyArgs {
     plan: String,
     /// The task.
     task: TaskId,
-    /// Who asks: the builder that holds the task.
+    /// The builder that holds the task and asks.
     #[arg(long = "as", value_name = "NAME")]
     owner: AgentName,
     /// The question.
     #[arg(long, value_name = "TEXT")]
     question: String,
-    /// An answer to choose from, the recommended one first; two to four of them.
+    /// A possible answer, the recommended one first; give two to four.
     #[arg(long, required = true, value_name = "LABEL|DESCRIPTION")]
     option: Vec<String>,
 }

@@ -34,14 +34,14 @@ pub(crate) enum CommentsArgs {
 
 /// List the comments of files, or those that a change adds
 ///
-/// It leaves out documentation, directives of tools, licences and markers.
+/// Documentation, directives of tools, licences and markers are left out.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(crate) struct CheckArgs {
-    /// Files, or folders with all their files that git knows.
+    /// Files, or folders with all their tracked files.
     #[arg(required_unless_present_any = ["staged", "diff"], conflicts_with_all = ["staged", "diff"])]
     files: Vec<PathBuf>,
-    /// Check what is staged against HEAD.
+    /// Check the staged changes against HEAD.
     #[arg(long, conflicts_with = "diff")]
     staged: bool,
     /// Check the working tree against this revision.
@@ -235,7 +235,7 @@ pub(crate) fn after_edit(
     hook: &IncomingHook,
 ) -> Result<Option<(CommentMode, String)>, CommandError> {
     let context = &hook.context;
-    // The settings include this variable, but they are read last.
+    // The settings include this variable, but they are read later.
     if is_set(&|name| context.env(name), "COMMENT_CHECKER_DISABLED") {
         return Ok(None);
     }

@@ -17,15 +17,15 @@ const EXAMPLES: usize = 5;
 /// Columns of a subject.
 const SUBJECT: usize = 72;
 
-/// Commit the named files, or what is staged, with a message in the repository's own style
+/// Commit the named files, or the staged ones, with a message in the repository's own style
 ///
-/// Without a message it says how messages are written here, and ends with 1. A message that does not fit is refused
-/// with the reasons, and nothing is committed. Whatever else is staged stays staged.
+/// Without a message it prints the repository's message style, and exits with 1. A message that does not fit is refused
+/// with the reasons, and nothing is committed. Other staged files stay staged.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CommitArgs {
-    /// The files, each by its own name. Default: whatever is staged.
+    /// The files, each by its own name. Default: all staged files.
     files: Vec<PathBuf>,
-    /// The message: a subject, then a blank line and a body if there is more to say.
+    /// The message: a subject, then optionally a blank line and a body.
     #[arg(long, short, value_name = "MESSAGE", allow_hyphen_values = true)]
     message: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `fp config`: shows the settings in force and changes them.
+//! `fp config`: shows and changes settings.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ const WIDTH: usize = 80;
 
 /// Show or change settings
 ///
-/// Without a command, it shows every setting with the value in force, and where that comes from.
+/// Without a command, it shows every setting with its current value and the source of that value.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]
@@ -35,7 +35,7 @@ pub(crate) struct ConfigArgs {
 enum ConfigCommand {
     #[command(hide = true)]
     Show,
-    /// Print one setting's value in force
+    /// Print one setting's current value
     Get {
         /// The setting, such as nudge.maxRetries.
         key: String,
@@ -44,13 +44,13 @@ enum ConfigCommand {
     Set {
         /// The setting, such as nudge.maxRetries.
         key: String,
-        /// Its value. A list is JSON or has commas; null is the same as unset.
+        /// Its value. A list is JSON or separated by commas; null is the same as unset.
         #[arg(allow_hyphen_values = true)]
         value: String,
         #[command(flatten)]
         file: WhichFile,
     },
-    /// Take a setting out of a file, so that the value below it counts
+    /// Remove a setting from a file, so that the next lower source applies
     Unset {
         /// The setting, such as nudge.maxRetries.
         key: String,
@@ -61,7 +61,7 @@ enum ConfigCommand {
     Schema,
     /// Accept the settings of the project's file that need your consent, as they are now
     ///
-    /// Shows them and asks. After a change of one of them they are ignored again.
+    /// Shows them and asks. If one of them changes, all are ignored again.
     Trust {
         /// Accept them without asking.
         #[arg(long)]
@@ -72,7 +72,7 @@ enum ConfigCommand {
 #[derive(Debug, clap::Args)]
 #[group(id = "layer", multiple = false)]
 struct WhichFile {
-    /// Your own file, instead of the project's.
+    /// Use your own file instead of the project's.
     #[arg(long)]
     user: bool,
     /// The default.

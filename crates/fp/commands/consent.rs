@@ -1,4 +1,4 @@
-//! Takes the user's answers from the client's own events: no agent has to repeat them, and none can make one up.
+//! Takes the user's answers from the client's own events: no agent has to repeat them, and none can invent one.
 
 use fp_host::plan::OpenPlan;
 use fp_host::run::commit::before_answer;
@@ -16,7 +16,7 @@ use crate::source::PlanSource;
 /// Records the answer `chosen` to the question `asked` under `code`; returns what to tell the lead.
 ///
 /// # Errors
-/// The question isn't the one that `fp` prints for this code now.
+/// The question isn't the one that `fp` now prints for this code.
 pub(crate) fn record_consent(
     context: &Context,
     code: &ConsentCode,
@@ -80,7 +80,7 @@ fn record_answer(
     ))
 }
 
-/// The question as it has to be asked, each line behind `indent`.
+/// The question to ask word for word, each line after `indent`.
 pub(super) fn question_text(printed: &PrintedQuestion, indent: &str) -> String {
     let PrintedQuestion {
         question, header, ..
@@ -93,7 +93,7 @@ pub(super) fn question_text(printed: &PrintedQuestion, indent: &str) -> String {
     text
 }
 
-/// Fails unless the user was asked what `fp` prints now, byte for byte.
+/// Fails unless the user was asked exactly what `fp` prints now, byte for byte.
 fn expect_printed(
     printed: &PrintedQuestion,
     asked: &PrintedQuestion,
@@ -110,7 +110,7 @@ fn expect_printed(
     }
 }
 
-/// Records the user's answer to a question of the run, and returns what is next.
+/// Records the user's answer to a question of the run, and returns the next command.
 pub(crate) fn answer_question(
     plan: &OpenPlan,
     question: &str,

@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::source::PlanSource;
 
-/// Record what a critic found in a task tree, or show it
+/// Record a critic's findings on a task tree, or show them
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum CritiqueArgs {
     Record(RecordArgs),
@@ -26,21 +26,20 @@ pub(crate) enum CritiqueArgs {
 
 /// Record a judgement on every leaf, and write critique.md
 ///
-/// A leaf passes, or has findings. A finding is `LEAF ITEM: TEXT`, with `tree` for LEAF where it concerns the whole
-/// tree; ITEM is criteria, hints, scope, dependencies, coverage, circularity or guardrails. The worst finding is the
-/// verdict.
+/// A leaf passes, or has findings. A finding is `LEAF ITEM: TEXT`, with `tree` for LEAF if it concerns the whole tree;
+/// ITEM is criteria, hints, scope, dependencies, coverage, circularity or guardrails. The worst finding is the verdict.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(crate) struct RecordArgs {
     /// The plan.
     plan: String,
-    /// Leaves in which nothing was found.
+    /// Leaves without findings.
     #[arg(long, value_name = "LEAF,…", value_delimiter = ',')]
     pass: Vec<String>,
-    /// Something that would cost an attempt.
+    /// A finding that would cost an attempt.
     #[arg(long, value_name = "LEAF ITEM: TEXT")]
     warn: Vec<String>,
-    /// Something with which a leaf can't be finished, or can be finished and be wrong.
+    /// A finding that keeps a leaf from being finished, or from being finished correctly.
     #[arg(long, value_name = "LEAF ITEM: TEXT")]
     fail: Vec<String>,
 }
@@ -162,7 +161,7 @@ fn show(args: &ShowCritiqueArgs, context: &Context) -> CommandResult {
     )
 }
 
-/// The critique as it is printed: what passed is for the next round alone.
+/// The critique for printing, without the passed leaves, which only the next round needs.
 fn without_passed(critique: &Critique) -> Critique {
     Critique {
         passed: BTreeMap::new(),

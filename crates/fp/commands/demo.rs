@@ -7,7 +7,7 @@ use crate::error::{CommandError, CommandResult, Exit};
 /// Run the whole pipeline on a sample, without a model
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoArgs {
-    /// Keep the sample repository and print where it is.
+    /// Keep the sample repository and print its path.
     #[arg(long)]
     keep: bool,
 }

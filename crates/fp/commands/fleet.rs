@@ -1,4 +1,4 @@
-//! `fp share`, `fp join` and `fp fleet`: a plan that several machines work on, which meet at a git remote.
+//! `fp share`, `fp join` and `fp fleet`: several machines work on one plan through a git remote.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ use crate::context::{Context, consent_of};
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
 
-/// Longest name that is taken from a machine's own, in bytes.
+/// Longest part of a host name that becomes a machine's name, in bytes.
 const MAX_NAME: usize = 20;
 
 /// Share an approved plan through a git remote, so that other machines can work on it
@@ -41,7 +41,7 @@ pub(crate) struct ShareArgs {
     at: RemoteArgs,
 }
 
-/// Take part in a plan that another machine shares
+/// Join a plan that another machine shares
 #[derive(Debug, clap::Args)]
 pub(crate) struct JoinArgs {
     /// The whole id of the plan; without one, those on the remote are listed.
@@ -55,10 +55,10 @@ pub(crate) struct JoinArgs {
 
 #[derive(Debug, clap::Args)]
 struct RemoteArgs {
-    /// The remote, by its name in `git remote`; the only one, or `origin`, where left out.
+    /// The remote, by its name in `git remote`; defaults to the only one, or to `origin`.
     #[arg(long, value_name = "NAME")]
     remote: Option<String>,
-    /// The name of this machine in the plan; else its own.
+    /// The name of this machine in the plan; defaults to its host name.
     #[arg(long = "as", value_name = "MACHINE")]
     machine: Option<MachineId>,
 }
@@ -68,12 +68,12 @@ struct RemoteArgs {
 pub(crate) struct FleetArgs {
     /// The plan; defaults to the only active one.
     plan: Option<String>,
-    /// Stop taking part in it.
+    /// Leave the shared plan.
     #[arg(long)]
     leave: bool,
 }
 
-/// Where the logs of plans are on a remote.
+/// The refs of the plans' logs on a remote.
 const LOG_REFS: &str = "refs/fp/";
 
 impl RemoteArgs {
@@ -110,7 +110,7 @@ impl RemoteArgs {
         })
     }
 
-    /// The name asked for, or the one that this machine has for its user.
+    /// The requested name, or one made from the machine's own.
     fn machine(&self) -> MachineId {
         let own_name = || {
             let name = machine_name().to_lowercase();
@@ -193,7 +193,7 @@ fn list_shared(at: &RemoteArgs, context: &Context) -> CommandResult {
     context.report(&json!({ "remote": remote, "plans": ids }), &text)
 }
 
-/// Fails unless the plan in `folder` is a shared one in which this clone takes no part.
+/// Fails unless the plan in `folder` is a shared one that this clone hasn't joined.
 fn refuse_other_plan(folder: &PlanFolder) -> Result<(), CommandError> {
     let id = folder.id();
     let store = Store::new(folder.path().to_owned(), id.clone());
@@ -223,7 +223,7 @@ pub(crate) fn join_plan(args: JoinArgs, context: &Context) -> CommandResult {
     let git = expect_worktrees(Git::open(&context.repo().root)?)?;
     let place = args.at.place_of(&git, id, context)?;
     plans.make_dir()?;
-    // A half-made folder is no plan: its name can't be an id.
+    // A half-made folder isn't a plan: its name can't be an id.
     let stage = tempfile::Builder::new()
         .prefix(".joining-")
         .tempdir_in(plans.dir());
@@ -271,7 +271,7 @@ pub(crate) fn join_plan(args: JoinArgs, context: &Context) -> CommandResult {
         log_joined(&plan, context).map(|()| plan)
     });
     let plan = joined.inspect_err(|_| {
-        // Nothing of it is anybody's yet.
+        // The unfinished folder belongs to nobody yet.
         match existing {
             None => drop(std::fs::remove_dir_all(&path)),
             Some(_) => drop(Membership::remove(&path)),
@@ -286,7 +286,7 @@ pub(crate) fn join_plan(args: JoinArgs, context: &Context) -> CommandResult {
     )
 }
 
-/// Writes that this machine takes part.
+/// Records that this machine has joined.
 fn log_joined(plan: &OpenPlan, context: &Context) -> Result<(), CommandError> {
     let head = plan.newest(&plan.load()?.state)?.to_string();
     loop {
@@ -299,7 +299,7 @@ fn log_joined(plan: &OpenPlan, context: &Context) -> Result<(), CommandError> {
     }
 }
 
-/// True if the tasks of `state` are those of `tree`.
+/// True if `state` has the tasks of `tree`.
 fn has_tasks_of(state: &State, tree: &Plan<'_>) -> bool {
     let planned = approval::leaves_to_run(tree, &[]).unwrap_or_default();
     let is_same = |planned: &Leaf, told: &Leaf| {
@@ -314,8 +314,8 @@ fn has_tasks_of(state: &State, tree: &Plan<'_>) -> bool {
     planned.len() == state.tasks.len() && pairs.all(|(leaf, task)| is_same(leaf, &task.leaf))
 }
 
-/// Asks the user of this machine for the plan, as every machine has its own. Returns how the user agreed; `None` if that
-/// is known.
+/// Asks this machine's user to approve the plan, as on every machine. Returns how the user agreed; `None` if that is
+/// already on record.
 fn consent_to_join(
     args: &JoinArgs,
     state: &State,
@@ -433,7 +433,7 @@ pub(crate) fn show_fleet(args: FleetArgs, context: &Context) -> CommandResult {
     context.report(&json, &text)
 }
 
-/// A machine as others see it: its tasks, and when something was heard of it.
+/// A machine as others see it: its tasks and its last sign of life.
 fn machine_row(
     machine: &MachineId,
     state: &State,

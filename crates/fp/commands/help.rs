@@ -18,12 +18,12 @@ pub(crate) struct HelpArgs {
     /// A command with its subcommand, a topic, or `agents` for the commands that agents call.
     #[arg(value_name = "COMMAND|TOPIC")]
     words: Vec<String>,
-    /// List all commands with what they do.
+    /// List all commands with a summary.
     #[arg(long, conflicts_with = "words")]
     all: bool,
 }
 
-/// The commands for people, by what they are for.
+/// The commands for people, by purpose.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Look", &["status", "show", "log", "why", "report", "plans"]),
     (
@@ -35,10 +35,10 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Machines", &["share", "join", "fleet"]),
     ("Set up", &["install", "doctor", "demo"]),
 ];
-/// The name of the others.
+/// The heading of all other commands.
 pub(crate) const AGENTS: &str = "For agents and scripts";
 
-/// The help topics: each page with its names, the first that of its file.
+/// The help topics: each page with its names, the file's name first.
 static TOPICS: [(&[&str], &str); 10] = [
     (
         &["task-tree", "tasks"],
@@ -90,10 +90,10 @@ pub(crate) fn show_help(args: HelpArgs, context: &Context) -> CommandResult {
     context.report(&json!({ "topics": topics, "text": text }), &text)
 }
 
-/// Commands under the name of their group.
+/// A group's name and its commands.
 type CommandGroup<'t> = (&'static str, Vec<&'t Command>);
 
-/// The commands of `tree` in their groups; those in none are the agents'.
+/// The commands of `tree` by group; those without a group are for agents.
 pub(crate) fn groups_of(tree: &Command) -> Vec<CommandGroup<'_>> {
     let of_group = |names: &[&str]| {
         let found = names.iter().filter_map(|name| tree.find_subcommand(name));
@@ -121,7 +121,7 @@ fn first_page(groups: &[CommandGroup<'_>]) -> String {
     text + "Options   --json for programs, -C DIR, -q, --help, --version\n"
 }
 
-/// The first line of what `fp` says of itself.
+/// The first line of `fp`'s own help.
 pub(super) const HEADLINE: &str = concat!(
     "Fractal Planner ",
     env!("CARGO_PKG_VERSION"),
@@ -202,13 +202,13 @@ fn page_text(markdown: &str) -> String {
     text
 }
 
-/// The cells of a table's row.
+/// The cells of a table row.
 fn cells_of(line: &str) -> Option<Vec<&str>> {
     let inner = line.strip_prefix("| ")?.strip_suffix(" |")?;
     Some(inner.split(" | ").collect())
 }
 
-/// A row as a list: its first cell, with the others below it. Each gets its heading if there are several.
+/// A row as a list: its first cell, with the others below it, each with its heading if there are several.
 fn row_text(heading: &[&str], cells: &[&str]) -> String {
     let is_list = cells.len() > 2;
     let is_rule = cells.iter().all(|cell| *cell == "---");

@@ -1,4 +1,4 @@
-//! `fp` alone: where the repository stands, in a few lines, and what to do next.
+//! `fp` alone: the state of the repository in a few lines, and the next step.
 
 use fp_plan::text::{counted, wrapped_whole};
 use fp_run::report::handoff::{NextStep, next_steps};

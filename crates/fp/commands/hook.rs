@@ -37,7 +37,7 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input::read_standard_input;
 
-/// Time that a hook waits for another command that writes to the log.
+/// Time to wait for another command that writes to the log.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Answer a hook event of the client, read from standard input
@@ -105,7 +105,7 @@ impl IncomingHook {
         let cwd = event.cwd.as_deref().map(PathBuf::from);
         let cwd = cwd.filter(|cwd| cwd.is_absolute() && cwd.is_dir());
         let mut context = context.in_directory(cwd.unwrap_or_else(|| context.cwd.clone()));
-        // An agent may edit a repository from outside of it.
+        // An agent may edit a repository from outside.
         let edited = event.edited_path().map(Path::new);
         let edited = edited.filter(|path| path.is_absolute() && context.repo().git_dir.is_none());
         let mut folders = edited.iter().flat_map(|path| path.ancestors().skip(1));
@@ -119,12 +119,12 @@ impl IncomingHook {
         self.context.printer.data(&format!("{}\n", reply.json()));
     }
 
-    /// The repository's unfinished runs, newest first, each read on demand. Skips unreadable logs, which the commands
-    /// that need one report, and runs that came with the repository and aren't this user's.
+    /// The repository's unfinished runs, newest first, each read on demand. Skips unreadable logs, which other commands
+    /// report, and runs that came with the repository and aren't this user's.
     fn runs(&self) -> Result<impl Iterator<Item = OngoingRun>, CommandError> {
         let context = &self.context;
         let mut ids = Vec::new();
-        // Outside of a repository, or without the user's word for a plan in it, it doesn't even read the settings.
+        // Outside of a repository, or if the user agreed to no plan in it, even the settings aren't read.
         let has_git = context.repo().git_dir.is_some();
         let own = if has_git {
             context.own_ids()
@@ -193,7 +193,7 @@ impl IncomingHook {
         member.flatten().map_or_else(|| Ok(T::default()), act)
     }
 
-    /// The agent whose event this is, if a run can have it.
+    /// The agent of this event, if it can belong to a run.
     fn agent(&self, description: Option<&str>) -> Option<HookAgent<'_>> {
         let kind = self.event.agent_type.as_deref()?;
         HookAgent::new(kind, self.event.agent_id.as_deref(), description)
@@ -212,7 +212,8 @@ fn agent_named(name: &str) -> Option<HookAgent<'_>> {
 }
 
 impl OngoingRun {
-    /// Appends the events that `decide` returns, if it also returns some for the newest state; what the agent is told.
+    /// Appends the events that `decide` returns, if it also returns some for the newest state. Returns the message for
+    /// the agent.
     fn log(
         &self,
         hook: &IncomingHook,
@@ -227,7 +228,7 @@ impl OngoingRun {
         Ok(decision.told)
     }
 
-    /// The same for events that the agent isn't told of.
+    /// The same without a message for the agent.
     fn record_silently(
         &self,
         hook: &IncomingHook,
@@ -237,7 +238,7 @@ impl OngoingRun {
         self.log(hook, decide).map(drop)
     }
 
-    /// True if `session` leads it, in the client's process `client` if that is known.
+    /// True if `session` leads it, in the client process `client` if that is known.
     fn is_led_by(&self, session: Option<&str>, client: Option<u32>) -> bool {
         let run = self.state.run.as_ref();
         run.is_some_and(|run| run.is_led_by(session, client))
@@ -258,7 +259,7 @@ fn subagent_stops(hook: &IncomingHook) -> Result<(), CommandError> {
     agent_stopped(hook, agent.filter(is_background))
 }
 
-/// Records what the agent that stops has used, as far as the client's record says it.
+/// Records the token use of the agent that stops, as far as the client's record has it.
 fn record_cost(hook: &IncomingHook) -> Result<(), CommandError> {
     let event = &hook.event;
     let (Some(id), Some(record)) = (event.agent_id.as_deref(), event.agent_transcript()) else {
@@ -396,7 +397,7 @@ struct BuilderEdit<'h> {
 }
 
 impl<'h> BuilderEdit<'h> {
-    /// The edit, if a builder with a task makes it. Reads nothing for the main session.
+    /// The edit, if a builder with a task makes it. Reads nothing in the main session.
     fn from_hook(hook: &'h IncomingHook) -> Result<Option<Self>, CommandError> {
         let Some(path) = hook.event.edited_path() else {
             return Ok(None);
@@ -461,7 +462,7 @@ fn session_starts(hook: &IncomingHook) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Keeps the information on who leads the run in a summary of the conversation.
+/// Adds the lead of the run to a summary of the conversation.
 fn conversation_is_compacted(hook: &IncomingHook) -> Result<(), CommandError> {
     if let Some(said) = tell_of_runs(hook, recovery::to_keep)? {
         hook.reply(HookReply::KeepInSummary(&said));
@@ -504,14 +505,14 @@ fn leader_of(run: &OngoingRun, hook: &IncomingHook) -> RunLeader {
     }
 }
 
-/// Keeps a session going that ends its turn while its run has work due.
+/// Keeps a session from ending its turn while its run has work due.
 fn session_stops(hook: &IncomingHook) -> Result<(), CommandError> {
-    // A process that plays an agent is a session of its own.
+    // A process that plays an agent is a separate session.
     if hook.event.agent_id.is_some() {
         return subagent_stops(hook);
     }
     let (session, process) = (hook.event.session.as_deref(), hook.context.client());
-    // A session that resumes in another process has no agents any more; the user decides whether it goes on.
+    // A session that resumes in another process has lost its agents; the user decides whether it continues.
     for run in hook.runs()?.filter(|run| run.is_led_by(session, process)) {
         if let Some(reason) = reason_to_go_on(&run, hook)? {
             hook.reply(HookReply::Block(&reason));
@@ -521,13 +522,13 @@ fn session_stops(hook: &IncomingHook) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The reason why the lead of `run` has to go on, if any. It is logged before the lead sees it.
+/// The reason why the lead of `run` must continue, if any. It is logged before the lead sees it.
 fn reason_to_go_on(run: &OngoingRun, hook: &IncomingHook) -> Result<Option<String>, CommandError> {
     let nudges = run.plan.settings.nudge.max_retries;
     let may_continue = !hook.event.stop_hook_active();
     run.log(hook, |state| {
         let decide = |due| lead_stops(state, due, nudges, may_continue);
-        // Most leads may stop, whatever is due.
+        // Most leads may stop even with work due.
         match decide(LeadDue::Work).told {
             Some(_) => Ok(decide(due_now(run, state, hook)?)),
             None => Ok(StopDecision::default()),
@@ -539,7 +540,7 @@ fn reason_to_go_on(run: &OngoingRun, hook: &IncomingHook) -> Result<Option<Strin
 /// that.
 fn due_now(run: &OngoingRun, state: &State, hook: &IncomingHook) -> Result<LeadDue, CommandError> {
     let context = &hook.context;
-    // `fp next` would know the same without asking git.
+    // `fp next` would come to the same result without asking git.
     let mut around =
         RunSurroundings::new(state, &run.plan.settings, context.now(), context.attended());
     let due = lead_due(state, &around);

@@ -19,8 +19,8 @@ const RECORD: &str = "interview.json";
 
 /// Record, show or check the interview of a plan
 ///
-/// Every flag may be given again for another entry. A text that is given again replaces the one before, which is
-/// kept. Without flags it shows the whole record.
+/// Every flag may be repeated for more entries. A new text replaces the one before, which is kept as superseded.
+/// Without flags it shows the whole record.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct InterviewArgs {
@@ -40,43 +40,43 @@ enum Action {
 struct SaidArgs {
     /// The plan: its id, a part of it, or its number in `fp plans`
     plan: Option<String>,
-    /// The goal, in the user's sense
+    /// The goal, as the user means it
     #[arg(long, value_name = "TEXT", value_parser = non_empty)]
     objective: Option<String>,
-    /// Something that belongs to it
+    /// Something in scope
     #[arg(long, value_name = "TEXT", value_parser = parse_included)]
     include: Vec<String>,
-    /// Something that expressly does not; `none` says that nothing is excluded
+    /// Something expressly out of scope; `none` says that nothing is excluded
     #[arg(long, value_name = "TEXT", value_parser = non_empty)]
     exclude: Vec<String>,
-    /// Something that can be observed when it is done; it gets an id, R1 and so on
+    /// An observable result; it gets an id, R1 and so on
     #[arg(long, value_name = "TEXT", value_parser = non_empty)]
     requirement: Vec<String>,
-    /// A question with its answer; it closes the open question of the same words
+    /// A question with its answer; closes the open question with the same words
     #[arg(long, value_name = "QUESTION|ANSWER", value_parser = |text: &str| split_pair(text, "question and answer"))]
     decision: Vec<(String, String)>,
-    /// Something that was taken for granted without asking
+    /// An assumption made without asking
     #[arg(long, value_name = "TEXT", value_parser = non_empty)]
     assume: Vec<String>,
-    /// The way to do it
+    /// The chosen approach
     #[arg(long, value_name = "TEXT", value_parser = non_empty)]
     approach: Option<String>,
-    /// A way to do it that was not chosen, and why
+    /// A rejected approach, and why
     #[arg(long, value_name = "NAME|WHY NOT", value_parser = |text: &str| split_pair(text, "name and reason"))]
     alternative: Vec<(String, String)>,
-    /// The way to test it
+    /// The test strategy
     #[arg(long, value_name = "TEXT", value_parser = non_empty)]
     tests: Option<String>,
-    /// A question that nobody has answered yet
+    /// An open question
     #[arg(long, value_name = "TEXT", value_parser = non_empty)]
     open: Vec<String>,
-    /// Code that was read and what it shows, so that nobody has to look for it again
+    /// Code that was read, and what it shows
     #[arg(long, value_name = "PATH:LINE - TEXT", value_parser = non_empty)]
     seen: Vec<String>,
-    /// A statement that does not hold any more: a requirement by its id, or anything required, in or out of scope by its words
+    /// A statement to withdraw: a requirement by its id, or a statement on requirements or scope by its words
     #[arg(long, value_name = "ID-OR-TEXT", value_parser = non_empty)]
     withdraw: Vec<String>,
-    /// Who says so; where it is left out, a rule in a plan that was made with --auto, else the user
+    /// Who says so; defaults to a rule in a plan made with --auto, else to the user
     #[arg(long, value_parser = PossibleValuesParser::new(["user", "auto"]).map(|word| decider(&word)))]
     by: Option<Decider>,
 }
@@ -180,7 +180,7 @@ fn answers(args: SaidArgs) -> Result<Answers, CommandError> {
     })
 }
 
-/// Adds `answers` to the record, under a lock. Answers without news don't count as a round.
+/// Adds `answers` to the record, under a lock. Answers that change nothing don't count as a round.
 fn record(
     plan: &OpenPlan,
     answers: &Answers,
@@ -205,8 +205,7 @@ fn record(
     Ok((interview, clearance, step))
 }
 
-/// Judges the record for the plan's purpose, and writes its page anew. Returns what is missing, and the step that follows
-/// the interview.
+/// Decides whether the record suffices to plan with, and rewrites its page. Returns the gaps and the next step.
 fn judge_interview(
     plan: &OpenPlan,
     interview: &Interview,
@@ -239,10 +238,10 @@ fn json_of(plan: &OpenPlan, interview: &Interview) -> Value {
     json
 }
 
-/// Check whether the interview has found out enough, and list what is missing
+/// Check whether the interview is complete, and list what is missing
 ///
-/// It writes `interview.md` anew, with what it found. Exit status 1 says that something is missing. A plan that is
-/// called `check` is shown by `fp interview -- check`.
+/// Rewrites `interview.md`. Exit status 1 means that something is missing. `fp interview -- check` shows a plan that is
+/// called `check`.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 struct CheckArgs {

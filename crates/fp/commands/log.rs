@@ -24,23 +24,23 @@ const LOOK: Duration = Duration::from_millis(200);
 const SEQ: usize = 5;
 /// Most columns of a task's id.
 const TASK: usize = 12;
-/// Most lines of one text.
+/// Most lines per text.
 const LINES: usize = 6;
 
 /// Show what happened: claims, verdicts, commits and questions, oldest first
 ///
-/// Times are local. With `--json` each line is an entry of the log as it stands there, in UTC.
+/// Times are local. With `--json` each line is an unchanged entry of the log, in UTC.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LogArgs {
     /// The plan; defaults to the only active one.
     plan: Option<String>,
-    /// Go on as more happens, until the run is over or Ctrl-C is pressed; the exit status is 0 either way.
+    /// Follow the log until the run is over or Ctrl-C is pressed; the exit status is 0 either way.
     #[arg(long, short)]
     follow: bool,
-    /// Only what concerns this task.
+    /// Show only events about this task.
     #[arg(long)]
     task: Option<TaskId>,
-    /// Show also how agents were started, woken and reached.
+    /// Also show how agents were started, woken and reached.
     #[arg(long, short)]
     verbose: bool,
 }
@@ -89,7 +89,7 @@ pub(crate) fn show_log(args: LogArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// The log as it is shown, and its state so far.
+/// The log's text, and its state so far.
 struct LogView {
     state: State,
     is_json: bool,

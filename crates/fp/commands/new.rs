@@ -41,26 +41,26 @@ pub(crate) struct NewArgs {
     /// Take the goal and the flags from the `/fp:plan` prompt that the user typed in this session
     #[arg(long, conflicts_with_all = ["goal", "roadmap", "layer", "path", "auto", "max_complexity", "research_only", "plan_only"])]
     from_prompt: bool,
-    /// The roadmap whose next layer the plan makes, with that layer's goal where you give none.
+    /// The roadmap whose next layer the plan implements; without a goal of yours, that layer's is used.
     #[arg(long, value_name = "ID")]
     roadmap: Option<String>,
-    /// The layer of it, where several are due.
+    /// The layer, if several are due.
     #[arg(long, value_name = "LAYER", requires = "roadmap")]
     layer: Option<TaskId>,
-    /// Plan from files instead: a plan of another system, or any texts; a folder or a file
+    /// Plan from a folder or file instead: a plan of another system, or any texts
     #[arg(id = "path", long = "import", value_name = "PATH", conflicts_with_all = ["roadmap", "mode", "research_only"])]
     import: Option<PathBuf>,
-    /// How much planning: `direct` for one task that needs no choice, `specified` for a goal that says what to build,
+    /// How much planning: `direct` for one task without open choices, `specified` for a goal that says what to build,
     /// `pipeline` for one area, `full` for several areas or something new; `pipeline` by default
     #[arg(long, value_parser = PossibleValuesParser::new(Mode::VARIANTS.iter().map(|mode| mode.into_str())).try_map(|name| name.parse::<Mode>()))]
     mode: Option<Mode>,
-    /// Plan without questions: what would be asked is decided and recorded as an assumption
+    /// Plan without questions: decide each one and record it as an assumption
     #[arg(long)]
     auto: bool,
     /// Highest complexity (1-10) of a task in this plan
     #[arg(long, value_name = "N", value_parser = |text: &str| settings::whole_number("maxComplexity", text))]
     max_complexity: Option<u32>,
-    /// End with the research, without a plan
+    /// Stop after the research, without a plan
     #[arg(long)]
     research_only: bool,
     /// A flag of version 0.2, which did nothing
@@ -74,7 +74,7 @@ struct NewPlan {
     /// The goal, if the caller didn't give it.
     taken_goal: Option<String>,
     path: PathBuf,
-    /// The report of the import that made it.
+    /// The report of the import that created it.
     import: Option<Value>,
     settings: Settings,
     interrupted: Vec<InterruptedPlan>,
@@ -101,14 +101,14 @@ struct InterruptedPlan {
 const GOAL_CAP: u64 = 1024 * 1024;
 /// Most notes of work for later that are shown.
 const MOST_DEBTS: usize = 10;
-/// The flags that a value follows.
+/// The flags that take a value.
 const VALUED: [&str; 3] = ["--mode", "--max-complexity", "--import"];
 const NAME_THE_GOAL: &str = "name the goal: `fp new 'Add a greeting command'`";
-/// The skill whose prompt has a goal.
+/// The skill whose prompt contains a goal.
 pub(crate) const PLAN_SKILL: &str = "/fp:plan";
 
 impl NewArgs {
-    /// The arguments in the prompt that the user typed in this session. It counts once.
+    /// The arguments in the prompt that the user typed in this session. It can be used once.
     fn from_prompt(context: &Context) -> Result<Self, CommandError> {
         let session = context.session();
         let take = |session: String| Ok(context.trust()?.take_prompt(&session)?);
@@ -127,13 +127,13 @@ impl NewArgs {
         })
     }
 
-    /// Reads `prompt` as it was typed: flags first, then the goal, which may say anything.
+    /// Reads `prompt` as typed: flags first, then the goal, which may contain anything.
     fn in_prompt(prompt: &str) -> Result<Self, clap::Error> {
         let mut goal = prompt.trim().trim_start_matches(PLAN_SKILL).trim_start();
         let mut words = Vec::new();
         let mut wants_value = false;
         loop {
-            // A value with blanks is quoted, as in a shell.
+            // A value with blanks is quoted as in a shell.
             let quoted = ['"', '\'']
                 .into_iter()
                 .find_map(|quote| goal.strip_prefix(quote)?.split_once(quote));
@@ -232,7 +232,7 @@ fn new_folder(
     };
     context.note_made(folder.id());
     if let Err(error) = folder.describe(&record, planned.roadmap.as_ref()) {
-        // A folder without its goal is no plan, and this one is new and empty.
+        // A folder without its goal isn't a plan, and this one is new and empty.
         drop(std::fs::remove_dir(folder.path()));
         return Err(error.into());
     }
@@ -245,12 +245,12 @@ pub(crate) struct PlanGoal {
     pub(crate) goal: String,
     /// The plan's id begins with it.
     pub(crate) name: String,
-    /// The layer that it makes.
+    /// The layer that it implements.
     pub(crate) roadmap: Option<OfLayer>,
 }
 
 impl PlanGoal {
-    /// The goal in these arguments, or of the layer that they name. Fails where there is none.
+    /// The goal in these arguments, or of the layer that they name. Fails without one.
     fn from_args(args: &NewArgs, context: &Context) -> Result<Self, CommandError> {
         let words = match args.goal.as_slice() {
             [dash] if dash == "-" => read_standard_input(GOAL_CAP)?.trim().to_owned(),
@@ -322,7 +322,7 @@ fn commit_style(language: Option<&str>, context: &Context) -> Value {
     json!({ "style": CommitHistory::from_subjects(&subjects).style(), "language": language })
 }
 
-/// The notes of work for later in the plans that aren't archived, the latest first.
+/// The notes of work for later in unarchived plans, newest first.
 fn debts_of(known: &[Known]) -> Vec<String> {
     let active = known.iter().filter(|known| !known.archived);
     let mut states: Vec<_> = active

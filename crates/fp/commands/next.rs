@@ -33,7 +33,7 @@ use super::status::status_text;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 
-/// A machine at work says so this often within the time after which others give it up.
+/// Number of signs of life that a working machine sends within the time after which others give it up.
 const RENEWALS: i32 = 3;
 
 /// Print the actions that are due now
@@ -41,7 +41,7 @@ const RENEWALS: i32 = 3;
 pub(crate) struct NextArgs {
     /// The plan; defaults to the only active one.
     plan: Option<String>,
-    /// An agent that has just ended or gone idle.
+    /// An agent that has just ended or become idle.
     #[arg(long, value_name = "NAME")]
     ended: Vec<AgentName>,
 }
@@ -71,7 +71,7 @@ pub(crate) fn show_next(mut args: NextArgs, context: &Context) -> CommandResult 
             player: AgentPlayer::default(),
             again: false,
         };
-        // Before the last action, which ends the lead's turn.
+        // Inserted before the last action, which ends the lead's turn.
         due.actions.insert(due.actions.len() - 1, tracker);
     }
     let json = json!({ "actions": actions_json(id, due.first, &due.actions)? });
@@ -86,21 +86,21 @@ pub(crate) fn show_next(mut args: NextArgs, context: &Context) -> CommandResult 
     Ok(Exit::Done)
 }
 
-/// The actions that are due by the log.
+/// The actions that are due according to the log.
 pub(super) struct DueNow<'p> {
     pub(super) actions: Vec<LeadAction>,
     pub(super) state: Arc<State>,
-    /// Held until the actions were shown; `None` once the run is over.
+    /// Held until the actions are shown; `None` once the run is over.
     pub(super) ledger: Option<Ledger<'p>>,
-    /// To be logged once the actions were shown.
+    /// The events to log once the actions are shown.
     told: Vec<Event>,
-    /// Position in the log before them.
+    /// The log's position before them.
     first: u64,
-    /// Why other machines can't be reached, in a shared plan.
+    /// The reason why other machines of a shared plan can't be reached.
     pub(super) cut_off: Option<String>,
 }
 
-/// Logs what is due now that the agents in `ended` have ended, after making the commits that are due.
+/// Makes the commits that are due, and logs the consequences of the ended agents in `ended`.
 pub(super) fn take_turn<'p>(
     plan: &'p OpenPlan,
     ended: &[AgentName],
@@ -110,7 +110,7 @@ pub(super) fn take_turn<'p>(
     let works = |(name, agent): (&AgentName, &RunAgent)| {
         agent.activity != Activity::Idle && !ended.contains(name)
     };
-    // An agent still at work wakes the lead again; another process that commits does not.
+    // A working agent wakes the lead again; another process that commits does not.
     let patience = match plan.load()?.state.agents.iter().any(works) {
         true => Duration::ZERO,
         false => COMMIT_PATIENCE,
@@ -129,13 +129,13 @@ pub(super) fn take_turn<'p>(
     let tip = member.as_ref().filter(|_| before.is_shared());
     let moved = head_moved(plan, &before, tip.map(|member| &member.tip))?;
     let mut ledger = context.with_notices(plan.lock()?);
-    // Another process may have brought another approval since, or a pull another log.
+    // Meanwhile another process may have synced a new approval, or a pull changed the log.
     if ledger.state().may_be_others() {
         plan.agreed_commands(ledger.state())?;
     }
     let mut around = RunSurroundings {
         edited: tree.edited(ledger.state()),
-        // If another call looked at HEAD meanwhile, it has reported the commits.
+        // If another call checked HEAD in the meantime, it has reported the commits.
         moved: moved.filter(|_| ledger.state().head == before.head),
         token: fresh_token(),
         cut_off: cut_off.is_some(),
@@ -154,7 +154,7 @@ pub(super) fn take_turn<'p>(
         false => (ledger.into_state(), None),
     };
     if ledger.is_none() {
-        // Swept before the output: a lead that reads that the run is over doesn't call again.
+        // Cleans up before the output: a lead that reads that the run is over doesn't call again.
         context.remove_unneeded_worktrees(plan);
         let text = final_report(plan, &tree, &state, context);
         for action in &mut turn.actions {
@@ -173,7 +173,7 @@ pub(super) fn take_turn<'p>(
     })
 }
 
-/// Takes in what other machines have done with a shared plan. Returns the reason if they can't be reached.
+/// Syncs a shared plan. Returns the reason if the other machines can't be reached.
 fn sync_shared(plan: &OpenPlan, context: &Context) -> Result<Option<String>, CommandError> {
     if !plan.load()?.state.is_shared() {
         return Ok(None);
@@ -194,7 +194,7 @@ fn sync_shared(plan: &OpenPlan, context: &Context) -> Result<Option<String>, Com
     }
 }
 
-/// Adds what is heard of other machines.
+/// Adds the news of other machines.
 fn hear_of_machines(around: &mut RunSurroundings, member: &Membership, settings: &Settings) {
     let lease = SignedDuration::from_mins(settings.fleet.lease_minutes.into());
     let since = |at: &Timestamp| around.now.duration_since(*at);
@@ -224,7 +224,7 @@ pub(super) fn final_report(
         Ok(Some(OfLayer { id, layer })) => {
             text += &format!("\nIt makes layer {layer} of {id}; next: fp roadmap show {id}\n");
         }
-        // The run is over all the same.
+        // The run is over in any case.
         Err(error) => {
             context.warn(format_args!(
                 "which roadmap it belongs to can't be read: {error}"
@@ -234,7 +234,7 @@ pub(super) fn final_report(
     text
 }
 
-/// The actions with ids that no other answer has.
+/// The actions with ids that are unique among all answers.
 fn actions_json(
     plan: &PlanId,
     first: u64,
@@ -251,7 +251,7 @@ fn actions_json(
     actions.iter().zip(1..).map(with_id).collect()
 }
 
-/// Reports tasks that were edited during the run: they wait for a new approval.
+/// Reports tasks that were edited during the run and wait for a new approval.
 fn note_edits(context: &Context, tree: &Tree, state: &State, edited: &BTreeSet<TaskId>) {
     let approval = state.approval.as_ref();
     if approval.is_none_or(|approval| approval.tree_hash == tree.hash) {

@@ -1,4 +1,4 @@
-//! `fp note`: passes what one builder has learnt on to later ones.
+//! `fp note`: passes one builder's findings on to later ones.
 
 use fp_host::plan::OpenPlan;
 use fp_host::run::evidence::write_notepad;
@@ -22,7 +22,7 @@ pub(crate) struct NoteArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Add a note for the builders that come after
+    /// Add a note for later builders
     Add(Add),
     /// Print the notes
     List {
@@ -35,7 +35,7 @@ enum Action {
         /// Its number in `fp note PLAN list`.
         #[arg(value_name = "NUMBER")]
         note: usize,
-        /// Write it, after the user has said yes; else it only shows what it would write.
+        /// Write it, with the user's consent; without this flag the change is only shown.
         #[arg(long)]
         yes: bool,
     },
@@ -45,7 +45,7 @@ enum Action {
 struct Add {
     /// `KIND: text`, with PATTERN, GOTCHA, UTIL, WARN or DEBT.
     note: String,
-    /// The task that the note was learnt in.
+    /// The task that the note comes from.
     #[arg(long)]
     task: Option<TaskId>,
 }

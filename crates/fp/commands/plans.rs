@@ -12,10 +12,10 @@ use crate::error::{CommandResult, Exit};
 pub(crate) struct PlansArgs {
     #[command(subcommand)]
     action: Option<Action>,
-    /// Those that are over as well.
+    /// Include finished plans.
     #[arg(long)]
     all: bool,
-    /// Those that were archived, instead.
+    /// List archived plans instead.
     #[arg(long, conflicts_with = "all")]
     archived: bool,
 }

@@ -22,23 +22,22 @@ use crate::source::interview_at;
 /// Report on a run: who did what, how long it took, and the evidence for each verdict
 ///
 /// Without a flag the results are printed as Markdown: each task with its commit and evidence, the decisions, the
-/// notes. --out writes a page to look at in a browser, or what the other flags ask for. An archived plan can be named
-/// as well.
+/// notes. --out writes a page for a browser, or the format of the other flags. It also accepts an archived plan.
 #[derive(Debug, clap::Args)]
 #[command(arg(format_option(&["text", "json", "html"])))]
 pub(crate) struct ReportArgs {
     /// The plan; defaults to the only active one.
     plan: Option<String>,
-    /// The results as Markdown, with --out as well.
+    /// Markdown instead of a page, also with --out.
     #[arg(long)]
     markdown: bool,
     /// Write to this file; Markdown if it ends in `.md`. A page that an earlier `fp report` wrote is replaced.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Replace whatever file is there.
+    /// Replace any existing file.
     #[arg(long, requires = "out")]
     force: bool,
-    /// Write handoff.md instead: what someone else needs to continue the plan.
+    /// Write handoff.md instead: everything that someone else needs to continue the plan.
     #[arg(long, conflicts_with_all = ["markdown", "out"])]
     handoff: bool,
 }
@@ -70,7 +69,7 @@ pub(crate) fn report_run(args: ReportArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// Returns what `use_page` makes of the past of `plan` and the report on it.
+/// Calls `use_page` with the past of `plan` and the report on it, and returns its result.
 fn with_run_page<T>(
     plan: &OpenPlan,
     use_page: impl FnOnce(&Past, RunPage<'_>) -> Result<T, CommandError>,
@@ -125,7 +124,7 @@ const WORTH_READING: [&str; 7] = [
     "evidence",
 ];
 
-/// Writes the page for whoever continues `plan`.
+/// Writes the handoff page of `plan`.
 fn write_handoff(plan: &OpenPlan, context: &Context) -> CommandResult {
     let lead = plan.look_at_lead();
     let past = plan.store.past()?;

@@ -1,4 +1,4 @@
-//! `fp retry`: has a task built again, whatever has become of it.
+//! `fp retry`: has a task built again, in whatever state it is.
 
 use fp_host::plan::OpenPlan;
 use fp_host::run::rollback::{Prepared, roll_back};
@@ -12,11 +12,12 @@ use crate::error::{CommandError, CommandResult};
 use crate::input;
 use crate::source::PlanSource;
 
-/// Have a task built again: a failed one, one that is done, or one that is being built
+/// Build a task again: a failed, a finished or a current one
 ///
-/// The tasks skipped because of a failed task wait again as well. A task that is done is undone first, by a commit of its
-/// own: that is asked about, and refused while something that was built on it is done or under way, or where its files
-/// have uncommitted changes. A task that is being built is taken back from its builder, and the attempt doesn't count.
+/// Tasks that were skipped because of a failed task become pending again. A finished task is first undone by a commit
+/// of its own. That needs your consent, and is refused while a task that depends on it is done or under way, or if its
+/// files have uncommitted changes. A task that is being built is taken back from its builder, and the attempt doesn't
+/// count.
 #[derive(Debug, clap::Args)]
 #[command(allow_missing_positional = true)]
 pub(crate) struct RetryArgs {
@@ -24,7 +25,7 @@ pub(crate) struct RetryArgs {
     plan: Option<String>,
     /// The task.
     task: TaskId,
-    /// Undo a task that is done, without asking.
+    /// Undo a finished task without asking.
     #[arg(long)]
     undo: bool,
     #[arg(long, hide = true, conflicts_with = "undo")]
@@ -64,7 +65,7 @@ pub(crate) fn run(args: RetryArgs, context: &Context) -> CommandResult {
     }
 }
 
-/// Takes the claim on task `id` back.
+/// Withdraws the claim on task `id`.
 fn release_task(plan: &OpenPlan, id: &TaskId, context: &Context) -> CommandResult {
     let mut ledger = plan.lock_in_order()?;
     let events = ledger.state().release(id, "released by hand")?;
@@ -83,7 +84,7 @@ fn retry_task(
     let mut ledger = plan.lock_in_order()?;
     let mut events = ledger.state().retry(task)?;
     let was_done = ledger.state().task(task).is_some_and(|task| task.imported);
-    // A task that is done needs no criteria.
+    // A finished task needs no criteria.
     let to_revise = was_done && !source.is_valid_anew(task)?;
     if to_revise {
         events.push(Event::RevisionDue { task: task.clone() });

@@ -18,7 +18,7 @@ use crate::features::exchange::note_named;
 use crate::printer::WIDTH;
 use crate::source::PlanSource;
 
-/// Most lines of a task.
+/// Most lines per task.
 const LINES: usize = 3;
 
 /// Order the tasks and write plan.md
@@ -26,11 +26,11 @@ const LINES: usize = 3;
 pub(crate) struct ScheduleArgs {
     /// The plan; defaults to the only active one.
     plan: Option<String>,
-    /// Which of several tasks that could be next is next; else as configured.
+    /// How to choose among the tasks that could be next; defaults to the setting.
     #[arg(long, value_parser = PossibleValuesParser::new(["document-order", "risk-first", "easy-first"])
         .try_map(|name| serde_json::from_value::<ExecutionOrder>(name.into())))]
     order: Option<ExecutionOrder>,
-    /// How many tasks run at once (1-16); else as the run has it, or as configured.
+    /// How many tasks run at once (1-16); defaults to the run's number or the setting.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     parallel: Option<u32>,
 }
@@ -115,7 +115,7 @@ struct PrintedSchedule<'s> {
     critique: Option<&'s CritiqueLine>,
 }
 
-/// How many tasks could run at once, however many builders are configured.
+/// The number of tasks that could run at once with unlimited builders.
 fn widest_wave(tree: &Plan, options: &ScheduleOptions) -> usize {
     let widest = ScheduleOptions {
         max_parallel_tasks: u32::MAX,
@@ -134,7 +134,7 @@ fn schedule_text(schedule: &Schedule<'_>, width: usize) -> String {
         counted(schedule.waves.len(), "wave"),
         schedule.max_parallel_tasks
     );
-    // With one builder every task waits for it.
+    // With one builder, tasks run one after the other.
     let why = |step: &ScheduleStep<'_>| {
         let delay = step.delay.as_ref();
         let told = delay

@@ -27,7 +27,7 @@ pub(crate) struct Extend {
     /// The token that the payload printed.
     #[arg(long, value_name = "TOKEN")]
     claim: String,
-    /// Why the task can't be done without it.
+    /// The reason why the task needs it.
     #[arg(long, value_name = "TEXT")]
     reason: String,
 }

@@ -98,7 +98,7 @@ fn schedule_options(settings: &Settings) -> ScheduleOptions {
     }
 }
 
-/// The numbers of builders whose waves are shown: the configured one, and on the page some for comparison.
+/// The numbers of builders to show waves for: the configured one, and on the page others for comparison.
 fn builders_shown(at_once: u32, output: Output) -> Vec<u32> {
     let mut builders = vec![at_once];
     if output == Output::Html {
@@ -109,7 +109,7 @@ fn builders_shown(at_once: u32, output: Output) -> Vec<u32> {
     builders
 }
 
-/// The whole tree. Uses a stack of its own, since a tree can be deeper than the program's stack.
+/// The whole tree. Uses an explicit stack, since a tree can be too deep for recursion.
 fn tree_text(report: &TreeReport<'_>) -> String {
     if report.tasks.is_empty() {
         return "No tasks\n".to_owned();

@@ -1,4 +1,4 @@
-//! `fp start`: starts or resumes a run, after checking that nothing of the user's can be lost.
+//! `fp start`: starts or resumes a run, after checking that no work of the user can be lost.
 
 use std::time::Duration;
 
@@ -35,26 +35,26 @@ pub(crate) struct StartArgs {
     /// How many builders work at once (1-16); else as configured.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=16))]
     builders: Option<u32>,
-    /// The session of the lead; else the one that the client tells.
+    /// The session of the lead; defaults to the client's current one.
     #[arg(long)]
     session: Option<String>,
-    /// Lead it from the session, though `engine` is `processes`.
+    /// Lead it from the session although `engine` is `processes`.
     #[arg(long)]
     here: bool,
-    /// The user can be asked, though the session looks like one without a user.
+    /// The user can be asked although the session looks unattended.
     #[arg(long)]
     attended: bool,
 }
 
-/// The terms of a run, whoever leads it.
+/// The terms of a run, for a session and for `fp run`.
 #[derive(Debug, Clone, clap::Args)]
 pub(super) struct TermsArgs {
     /// The plan: an id, a part of one, or a number of `fp plans`; defaults to the only active one.
     pub(super) plan: Option<String>,
-    /// How many attempts a task has (1-20); else as configured.
+    /// How many attempts a task has (1-20); defaults to the setting.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=20))]
     pub(super) max_iterations: Option<u32>,
-    /// Leave what passes uncommitted.
+    /// Leave passed work uncommitted.
     #[arg(long)]
     pub(super) no_commit: bool,
     /// Start although files of the plan have uncommitted changes, which become part of the tasks' commits.
@@ -64,7 +64,7 @@ pub(super) struct TermsArgs {
 
 pub(crate) fn start_run(args: StartArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_lead(args.terms.plan.as_deref())?;
-    // Nobody would tell other machines that a session is still at work, or tell it what they have done.
+    // In a session nothing would report to other machines that it is still at work, or report their work to it.
     let is_shared = plan.load()?.state.is_shared();
     if (plan.settings.engine == Engine::Processes || is_shared) && !args.here {
         let line = background_line(&plan, &args);
@@ -103,7 +103,7 @@ fn background_line(plan: &OpenPlan, args: &StartArgs) -> String {
     }
 }
 
-/// Time that the lock of a lead may outlive it: a child that it had just forked has it until that is a program.
+/// Time that a lead's lock may outlive it: a child that it just forked holds it until it executes its program.
 pub(super) const LEAD_PATIENCE: Duration = Duration::from_secs(1);
 
 /// The right to lead `plan`. Refused while `fp run` does.
@@ -118,7 +118,7 @@ pub(super) fn lead_lock(plan: &OpenPlan) -> Result<std::fs::File, CommandError> 
     })
 }
 
-/// Fails if git tracks anything but plans in the folder of plans, where no change is seen.
+/// Fails if git tracks anything but plans in the folder of plans, where changes go unnoticed.
 fn refuse_files_among_plans(plan: &OpenPlan, git: &Git) -> Result<(), CommandError> {
     let folder = &plan.settings.plans_dir;
     let of_folder = RepoPath::from_bytes(folder.as_bytes());
@@ -135,8 +135,8 @@ fn refuse_files_among_plans(plan: &OpenPlan, git: &Git) -> Result<(), CommandErr
     Ok(())
 }
 
-/// Starts or resumes the run of `plan`; `lead` has who leads it, and how. Returns how many tasks were taken back from a
-/// lead that is gone.
+/// Starts or resumes the run of `plan`; `lead` is its lead. Returns the number of tasks that were taken back from a
+/// lost lead.
 pub(super) fn begin(
     plan: &OpenPlan,
     args: &TermsArgs,
@@ -184,7 +184,7 @@ pub(super) fn begin(
     }
     let in_the_way = dirty.first().filter(|_| is_first);
     let checkout = checkout_to_integrate(plan, &git, &lead, no_commit, in_the_way, context)?;
-    // A killed `fp run` may have left some.
+    // A killed `fp run` may have left agents.
     let marks = before
         .processes
         .values()
@@ -214,7 +214,7 @@ pub(super) fn begin(
     Ok(released)
 }
 
-/// Tries the plan's commands that are due to be. A trial that fails doesn't stop the run.
+/// Tries the plan's commands if that is due. A trial that fails doesn't stop the run.
 pub(super) fn try_commands(plan: &OpenPlan, context: &Context) {
     let say = |line: &str| context.note(format_args!("trying {line}"));
     match trial::try_commands(plan, say, || context.now()) {
@@ -225,7 +225,7 @@ pub(super) fn try_commands(plan: &OpenPlan, context: &Context) {
     }
 }
 
-/// The checkout as the run finds it, or found it.
+/// The checkout at the start of the run.
 fn found_checkout(git: &Git, state: &State) -> Result<FoundCheckout, CommandError> {
     let running = state.run.as_ref().filter(|_| state.is_running());
     if let Some(before) = running.and_then(|run| run.terms.found.clone()) {
@@ -251,7 +251,7 @@ fn policy_of(plan: &OpenPlan) -> Result<Policy, CommandError> {
     Ok(Policy::new(&plan.settings, known))
 }
 
-/// Those of `paths` that the plan may change.
+/// The `paths` that the plan may change.
 fn files_of_plan(state: &State, paths: impl Iterator<Item = String>) -> Vec<String> {
     let files = state.tasks.iter().flat_map(|task| task.leaf.files.clone());
     let files: Vec<String> = files.collect();
@@ -273,7 +273,7 @@ fn checkout_to_integrate(
     let insists = match plan.settings.isolation {
         _ if plan.load()?.state.is_shared() => true,
         Isolation::Shared => return Ok(None),
-        // A process may build while the user works in the checkout.
+        // Agents of `fp run` may build while the user works in the checkout.
         Isolation::Auto if lead.builders == 1 && !lead.processes => return Ok(None),
         Isolation::Auto => false,
         Isolation::Worktree => true,

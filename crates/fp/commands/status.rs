@@ -40,7 +40,7 @@ const WRITTEN: [&str; 7] = [
     "plan.md",
 ];
 
-/// Show how far a plan is, and what needs you
+/// Show a plan's progress, and what needs your attention
 #[derive(Debug, clap::Args)]
 pub(crate) struct StatusArgs {
     /// The plan; defaults to the active one, or the last one.
@@ -51,7 +51,7 @@ pub(crate) struct StatusArgs {
     /// Show every task, in the order of the tree.
     #[arg(long, short)]
     all: bool,
-    /// Show which tasks can be claimed now, and why the others can't; exit status 3 says that none can.
+    /// Show which tasks can be claimed now, and why the others can't; exit status 3 means that none can.
     #[arg(long, conflicts_with_all = ["watch", "all"])]
     ready: bool,
 }
@@ -110,7 +110,7 @@ impl PlanningStatus {
     fn of_plan(plan: &OpenPlan, state: &State) -> Self {
         let mut written = WRITTEN.to_vec();
         written.retain(|name| plan.folder.file(name).exists());
-        // A tree that can't be read is not the one that was criticised.
+        // An unreadable tree isn't the one that was reviewed.
         let tree = plan.tree().map(|tree| tree.text).unwrap_or_default();
         let done_before = Some(state.imported.len()).filter(|count| *count > 0);
         let id = plan.id();
@@ -169,18 +169,18 @@ pub(crate) fn status_text(state: &State, report: &StatusReport, now: Timestamp) 
 
 /// Most columns of the bar.
 const BAR: usize = 30;
-/// Most lines of one detail of a task.
+/// Most lines per detail of a task.
 const DETAIL: usize = 2;
-/// Columns of a terminal on which a detail stands beside its task.
+/// Columns from which a detail appears beside its task.
 const WIDE: RangeInclusive<usize> = 120..=1000;
-/// Most lines of tasks before some are left out.
+/// Number of task lines from which some are left out.
 const ROWS: usize = 16;
 /// Most questions.
 const QUESTIONS: usize = 2;
 /// Most lines about cost.
 const COSTS: usize = 3;
 
-/// The groups of tasks, first what is worth knowing first, and how many of each are shown where not all are.
+/// The groups of tasks, most important first, and how many of each are shown if space is short.
 const GROUPS: [(&[Look], usize); 8] = [
     (&[Look::Failed], 2),
     (&[Look::Asking], 4),
@@ -219,7 +219,7 @@ impl<'s> StatusView<'s> {
         self.columns == usize::MAX
     }
 
-    /// All of it, so that it fits a screen unless `all` tasks are wanted.
+    /// The whole report, short enough for a screen unless `all` tasks are wanted.
     fn whole_text(&self, all: bool) -> String {
         let is_cut = !all && !self.is_piped();
         let needs = self.need_lines(if is_cut { QUESTIONS } else { usize::MAX }, None);
@@ -241,8 +241,7 @@ impl<'s> StatusView<'s> {
         lines.collect()
     }
 
-    /// The plan's standing and progress, whole, on as many lines as it takes. There is no estimate while an agent
-    /// `is_silent`.
+    /// The plan's standing and progress, wrapped. Gives no estimate while an agent `is_silent`.
     fn head_lines(&self, is_silent: bool) -> Vec<StyledLine> {
         let Self {
             state, report, now, ..
@@ -290,7 +289,7 @@ impl<'s> StatusView<'s> {
         lines
     }
 
-    /// `text` after `head`, on as many lines as it takes.
+    /// `text` after `head`, wrapped.
     fn wrapped_after(&self, head: StyledLine, look: Look, text: &str) -> Vec<StyledLine> {
         let room = self.columns.saturating_sub(head.width()).max(1);
         head.hanging(look, wrapped_whole(text, room))
@@ -300,8 +299,8 @@ impl<'s> StatusView<'s> {
         self.wrapped_after(StyledLine::new(Look::Plain, indent), look, text)
     }
 
-    /// What waits for the user: the command that goes on where nothing runs, and up to `most` questions. The options of the
-    /// question `by_digits` have digits; without one, a command answers the first question.
+    /// Everything that waits for the user: the command that continues a stopped run, and up to `most` questions. The
+    /// options of the question `by_digits` have digits; without one, a command answers the first question.
     fn need_lines(&self, most: usize, by_digits: Option<&str>) -> Vec<StyledLine> {
         let (state, standing) = (self.state, self.report.standing);
         let open: Vec<_> = state.open_questions().collect();
@@ -347,7 +346,7 @@ impl<'s> StatusView<'s> {
         lines
     }
 
-    /// The tasks of a group; of those that are done the last ones first.
+    /// The tasks of a group; finished ones in reverse order.
     fn tasks_like(&self, looks: &[Look]) -> Vec<&'s TaskLine> {
         let tasks = self.report.tasks.iter();
         tasks
@@ -355,13 +354,13 @@ impl<'s> StatusView<'s> {
             .collect()
     }
 
-    /// All tasks, first what is worth knowing first.
+    /// All tasks, most important first.
     fn lines_in_groups(&self) -> Vec<StyledLine> {
         let tasks = GROUPS.iter().flat_map(|(looks, _)| self.tasks_like(looks));
         tasks.flat_map(|task| self.lines_of(task)).collect()
     }
 
-    /// The first tasks of each group, of those that are done the last ones, with the number of the others.
+    /// The first tasks of each group, or the last finished ones, with the number of the others.
     fn first_of_groups(&self) -> Vec<StyledLine> {
         let mut lines = Vec::new();
         for (looks, most) in GROUPS {
@@ -429,7 +428,7 @@ impl<'s> StatusView<'s> {
         let beside = below
             .first()
             .map_or(0, |line| head.width() + 2 + line.width());
-        // Room for more tasks, where a line has some.
+        // Left for more tasks, if the line has room.
         if below.len() == 1 && WIDE.contains(&columns) && beside <= columns {
             return vec![head.with_text(Look::Faint, format!("  {}", below.remove(0)))];
         }
@@ -489,7 +488,7 @@ fn facts_of(task: &TaskLine) -> String {
     if task.iteration > 0 {
         facts.push(format!("{}/{}", task.iteration, task.max_iterations));
     }
-    // The attempt alone doesn't tell: a retry counts from 1 again.
+    // The attempt's number isn't enough: a retry counts from 1 again.
     if task.failed_verdicts > task.iteration {
         facts.push(format!("{} failed", task.failed_verdicts));
     }
@@ -598,7 +597,7 @@ mod tests {
         for tasks in [1, 5, 20, 200, 1000] {
             for columns in [40, 60, 80, 120, 200] {
                 let lines = status(&busy(tasks), columns, false);
-                // On a narrow one, the questions and what failed are whole all the same.
+                // Even on a narrow terminal, questions and failures are complete.
                 let most = match columns {
                     ..60 => 32,
                     60..80 => 26,

@@ -1,5 +1,5 @@
 //! `fp statusline`: one line on the plan for the client's status line. The client asks for it after every message, so
-//! it reads nothing that it doesn't need, and prints nothing where there is no plan.
+//! it reads only what it needs, and prints nothing if there is no plan.
 
 use std::io::{IsTerminal as _, Read as _};
 use std::path::PathBuf;
@@ -13,14 +13,14 @@ use crate::context::Context;
 use crate::error::{CommandResult, Exit};
 use crate::theme;
 
-/// Most bytes that the client sends.
+/// Size limit of the client's input, in bytes.
 const CAP: u64 = 1024 * 1024;
 /// Columns of the bar.
 const BAR: usize = 8;
 
 pub(crate) fn show_statusline(context: &Context) -> CommandResult {
     let context = context.in_directory(sent_folder().unwrap_or_else(|| context.cwd.clone()));
-    // A status line has no place for an error: `fp status` tells it.
+    // A status line has no room for an error; `fp status` reports it.
     let Ok((known, _)) = context.own_plans(false) else {
         return Ok(Exit::Done);
     };
@@ -39,7 +39,7 @@ pub(crate) fn show_statusline(context: &Context) -> CommandResult {
     context.report(&json, &format!("{line}\n"))
 }
 
-/// The folder of the session, by what the client sends.
+/// The folder of the session, from the client's input.
 fn sent_folder() -> Option<PathBuf> {
     let input = std::io::stdin();
     if input.is_terminal() {

@@ -1,4 +1,4 @@
-//! `fp submit`: hands a claimed task in for verification, with its changes as git shows them.
+//! `fp submit`: submits a claimed task for verification, with its changes as git shows them.
 
 use fp_host::run::evidence::write_notepad;
 use fp_host::run::verify::{Submission, measure};
@@ -14,7 +14,7 @@ use crate::error::{CommandError, CommandResult};
 /// Most paths outside the boundary for which the ways out are shown.
 const SHOWN: usize = 10;
 
-/// Hand in a claimed task for verification
+/// Submit a claimed task for verification
 #[derive(Debug, clap::Args)]
 pub(crate) struct SubmitArgs {
     /// The plan.
@@ -24,7 +24,7 @@ pub(crate) struct SubmitArgs {
     /// The token that the payload printed.
     #[arg(long, value_name = "TOKEN")]
     claim: String,
-    /// Something the next builder should know: `KIND: text`, with PATTERN, GOTCHA, UTIL, WARN or DEBT.
+    /// A note for later builders: `KIND: text`, with PATTERN, GOTCHA, UTIL, WARN or DEBT.
     #[arg(long, value_name = "NOTE")]
     note: Vec<Note>,
 }
@@ -86,7 +86,7 @@ pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
     context.report(&json!({ "task": args.task, "files": changes }), &text)
 }
 
-/// The refusal of what would fail anyway, with the ways out of it.
+/// The refusal of a submission that would fail anyway, with the ways out.
 fn refused(submission: &Submission, reason: &str, args: &SubmitArgs, place: &str) -> CommandError {
     let SubmitArgs {
         plan, task, claim, ..

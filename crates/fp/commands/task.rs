@@ -20,35 +20,35 @@ use crate::error::{CommandError, CommandResult};
 use crate::input::Input;
 use crate::source::PlanSource;
 
-/// Most findings shown of those that an edit would cause.
+/// Most findings of an edit that are shown.
 const SHOWN: usize = 5;
 
 /// Add, change or remove a task that has not begun; approve the plan again afterwards
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum TaskArgs {
-    /// Put a new leaf behind the last subtask of a task
+    /// Add a new leaf after the last subtask of a task
     Add {
         /// The plan; defaults to the only active one.
         plan: Option<String>,
-        /// The task that it is a part of; the id of the root for the top of the tree.
+        /// Its parent task; the id of the root for the top of the tree.
         #[arg(long, value_name = "TASK")]
         under: String,
-        /// The leaf as it is to stand in `tasks.md`; `-` reads standard input.
+        /// A file with the leaf's text for `tasks.md`; `-` reads standard input.
         #[arg(long, value_name = "FILE")]
         file: PathBuf,
     },
-    /// Put a leaf in the place of the one with the same id
+    /// Replace the leaf with the same id
     #[command(allow_missing_positional = true)]
     Revise {
         /// The plan; defaults to the only active one.
         plan: Option<String>,
         /// The leaf.
         task: TaskId,
-        /// The leaf as it is to stand in `tasks.md`; `-` reads standard input.
+        /// A file with the leaf's text for `tasks.md`; `-` reads standard input.
         #[arg(long, value_name = "FILE")]
         file: PathBuf,
     },
-    /// Take a leaf out; what waits for it no longer does
+    /// Remove a leaf, and the dependencies on it
     #[command(allow_missing_positional = true)]
     Remove {
         /// The plan; defaults to the only active one.
@@ -70,7 +70,7 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
     let leaf = given.as_ref().map_or("", |given| &*given.text);
     let source = PlanSource::open(context, plan.as_deref())?;
     let plan = source.plan()?;
-    // The lock keeps others from approving a tree that is being edited, or claiming from it.
+    // The lock keeps others from approving the tree or claiming from it during the edit.
     let mut ledger = plan.lock()?;
     let text = source.read_text()?;
     let edited = match &args {
@@ -143,7 +143,7 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
     )
 }
 
-/// Refuses to remove what a task that has begun waits for.
+/// Refuses to remove a dependency of a task that has begun.
 fn refuse_needed(edited: &EditedTree, state: &State) -> Result<(), CommandError> {
     let begun = |task: &&TaskState| !matches!(task.status, Status::Pending | Status::Skipped);
     let waiting = state
@@ -161,7 +161,7 @@ fn refuse_needed(edited: &EditedTree, state: &State) -> Result<(), CommandError>
     .with_hint("`fp task revise` changes a task that nobody has begun"))
 }
 
-/// Tells builders which tasks no longer wait for a removed one.
+/// Notes for builders which tasks no longer depend on a removed one.
 fn removal_note(edited: &EditedTree) -> Option<Event> {
     let waited = (!edited.loosened.is_empty()).then(|| edited.loosened.join(", "))?;
     let text = format!(

@@ -35,10 +35,10 @@ const LEAD: usize = 24;
 pub(crate) struct ValidateArgs {
     /// The plan, or a file that ends in `.md`; defaults to the only active plan.
     plan: Option<String>,
-    /// Let warnings fail as well.
+    /// Fail on warnings, too.
     #[arg(long)]
     strict: bool,
-    /// Highest complexity (1-10) that a leaf may have; else as configured.
+    /// Highest complexity (1-10) that a leaf may have; defaults to the setting.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10))]
     max_complexity: Option<u32>,
     /// Apply every mechanical fix, then report what is left.
@@ -47,16 +47,16 @@ pub(crate) struct ValidateArgs {
     /// Print only whether the plan may go on: PASS, CAUTION, FIX or BLOCK, and the next command.
     #[arg(long)]
     gate: bool,
-    /// Show every finding, however many there are; else the first 50.
+    /// Show every finding instead of the first 50.
     #[arg(long)]
     all: bool,
     /// Write the tree in its canonical form instead.
     #[arg(long, conflicts_with_all = ["strict", "max_complexity", "fix", "gate", "all"])]
     fmt: bool,
-    /// With --fmt: write nothing; end with status 1 if something would change.
+    /// With --fmt: write nothing; exit with status 1 if something would change.
     #[arg(long, requires = "fmt")]
     check: bool,
-    /// Explain a rule instead; without RULE, list them all.
+    /// Explain a rule instead; without RULE, list all rules.
     #[arg(long, value_name = "RULE", num_args = 0..=1)]
     #[arg(conflicts_with_all = ["plan", "strict", "max_complexity", "fix", "gate", "all", "fmt"])]
     explain: Option<Option<String>>,
@@ -107,7 +107,7 @@ impl<'t> Checked<'t> {
         })
     }
 
-    /// Its counts, as a pass of validation records them.
+    /// Its counts, as a validation pass records them.
     fn pass_counts(&self, strict: bool) -> Seen {
         let failing = self.found.iter().filter(|found| found.fails(strict));
         let errors = failing.clone().count();
@@ -120,7 +120,7 @@ impl<'t> Checked<'t> {
     }
 }
 
-/// Most changes that are named.
+/// Most changes that are listed.
 const SHOWN_CHANGES: usize = 20;
 
 /// Applies every fix to the file and reports the remaining findings. In a plan this counts as a pass, and
@@ -238,7 +238,7 @@ fn gate_text(Gated { gate, next }: &Gated) -> String {
     format!("{verdict}: {errors}, {warnings}{left}\nnext: {next}\n")
 }
 
-/// The next command, with the limits of this one.
+/// The next command, with this one's limits.
 fn next_command(args: &ValidateArgs, source: &PlanSource, gate: &Gate) -> String {
     let name = source.argument();
     let is_fixable = gate.errors_after_fix < gate.errors;
@@ -317,8 +317,8 @@ fn pass_over_limit(plan: &OpenPlan, seen: &Seen, context: &Context) -> Option<Fi
     })
 }
 
-/// Counts a pass, and returns its number if it left errors. During a run passes don't count, since planning
-/// is over. A pass that can't be recorded only leads to a note: the findings matter more.
+/// Counts a pass, and returns its number if it left errors. During a run passes don't count, since planning is over.
+/// Failing to record a pass only causes a note: the findings matter more.
 fn count_pass(plan: &OpenPlan, seen: Seen, context: &Context) -> Option<FixPass> {
     let has_failed = seen.errors > 0;
     let passes = passes_with_this(plan, seen, context).unwrap_or_else(|error| {
@@ -350,9 +350,8 @@ fn passes_with_this(plan: &OpenPlan, seen: Seen, context: &Context) -> HostResul
     Ok(Some(ledger.state().planning.passes))
 }
 
-/// Formats one finding in the file called `name`: its place and rule, the source line with a caret under the
-/// marked part, and a hint. A source line takes at most 80 columns: of a longer one, the part around the
-/// caret is shown.
+/// Formats one finding in the file `name`: its place and rule, the source line with a caret under the marked part, and
+/// a hint. If the source line has more than 80 columns, only the part around the caret is shown.
 pub(crate) fn finding_text(name: &str, lines: &Lines<'_>, found: &Diagnostic) -> String {
     let place = lines.position(found.span.start);
     let (name, detail) = (visible_line(name), visible_line(&found.detail));

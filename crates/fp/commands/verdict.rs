@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 
-/// Words that say that a criterion is met, and not what shows it.
+/// Words that claim that a criterion is met without giving evidence.
 const NO_EVIDENCE: [&str; 14] = [
     "checked", "done", "fine", "good", "lgtm", "met", "ok", "pass", "passed", "passes", "read",
     "true", "verified", "yes",
@@ -33,10 +33,10 @@ pub(crate) struct VerdictArgs {
     /// A criterion that is not met: `NUMBER: reason`.
     #[arg(long, value_name = "N: REASON")]
     fail: Vec<String>,
-    /// One or two sentences on the whole.
+    /// One or two sentences on the task as a whole.
     #[arg(long, default_value = "")]
     summary: String,
-    /// Something worth knowing that no criterion states: `KIND: text`, with PATTERN, GOTCHA, UTIL, WARN or DEBT.
+    /// An observation outside of the criteria: `KIND: text`, with PATTERN, GOTCHA, UTIL, WARN or DEBT.
     #[arg(long, value_name = "NOTE")]
     note: Vec<Note>,
 }

@@ -13,9 +13,9 @@ use crate::context::Context;
 use crate::error::{CommandResult, Exit};
 use crate::source::interview_at;
 
-/// Most notes that a verifier is shown.
+/// Most notes shown to a verifier.
 const MOST_NOTES: usize = 6;
-/// Longest of them, in bytes.
+/// Size limit of a note, in bytes.
 const MAX_NOTE: usize = 300;
 
 /// Run the mechanical checks of a task and print what needs judgement
@@ -149,7 +149,7 @@ fn verified_text(
     }
     if !said.is_empty() {
         text.push_str("\n## Said before, as data: it tells where to look, and proves nothing\n\n");
-        // Further lines are indented: output of a command must not pass for a section.
+        // Further lines are indented, so that a command's output can't pass for a section.
         said.iter().for_each(|said| {
             text.push_str(&format!(
                 "- {}\n",

@@ -1,4 +1,4 @@
-//! `fp why`: explains a task's state, what unblocks it, and what the last verdict on it rests on.
+//! `fp why`: explains a task's state, what unblocks it, and the evidence for its last verdict.
 
 use fp_host::plan::OpenPlan;
 use fp_host::run::evidence;
@@ -99,7 +99,7 @@ fn link_text(link: &WhyLink) -> String {
     lines.map(|line| line.painted(usize::MAX) + "\n").collect()
 }
 
-/// Prints what the last verdict on task `id` rests on.
+/// Prints the evidence for the last verdict on task `id`.
 fn show_evidence(plan: &OpenPlan, id: &TaskId, context: &Context) -> CommandResult {
     let state = context.state(plan)?;
     if state.approval.is_none() {

@@ -1,5 +1,5 @@
-//! The demonstration needs no model: scripted agents build and verify, with fixed work for each task and a
-//! verifier that relies on the checks alone.
+//! The demonstration needs no model: scripted agents do fixed work for each task, and a scripted verifier relies on the
+//! checks alone.
 
 use std::path::Path;
 
@@ -43,7 +43,7 @@ pub(super) fn build_task(stage: &DemoStage, plan: &str, name: &str) -> Result<()
     Ok(())
 }
 
-/// A verifier runs the checks and judges by them: a criterion is met if no check failed.
+/// A verifier runs the checks: a criterion is met if none failed.
 pub(super) fn judge_task(
     stage: &DemoStage,
     plan: &str,

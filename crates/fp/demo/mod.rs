@@ -1,5 +1,5 @@
-//! The demonstration takes a sample goal from plan to commits through the commands that the skills use, with
-//! scripted agents in place of models. Newcomers run it first, and it proves an install.
+//! The demonstration takes a sample goal from plan to commits through the commands that the skills use, with scripted
+//! agents in place of models. Newcomers run it first, and it shows that an installation works.
 
 mod agents;
 mod stage;
@@ -16,7 +16,7 @@ pub(crate) use stage::DemoStage;
 const GOAL: &str = "Add a greeting command";
 const TASKS: &str = include_str!("tasks.md");
 
-/// Most calls of `fp next`; a run that needs more would not end.
+/// Most calls of `fp next`; a run that needs more is stuck.
 const MAX_TURNS: usize = 60;
 
 /// Plays the demonstration on `stage`, and returns the path of the run's page. Fails if a command fails
@@ -32,7 +32,7 @@ pub(crate) fn play(stage: &DemoStage) -> Result<PathBuf, CommandError> {
     let told = stage.run_git(&log)?;
     let line = |commit: &str| commit.trim().replace("\n\n", "  (").replace('\n', ", ") + ")\n";
     stage.print_indented(&told.split('@').skip(1).map(line).collect::<String>());
-    // The plan's folder is one that git ignores.
+    // Git ignores the plan's folder.
     let page = folder.join("report.html");
     stage.fp(&["report", &plan, "--out", &page.to_string_lossy()])?;
     Ok(page)

@@ -1,5 +1,4 @@
-//! The demonstration must not touch the user's work, so it gets a repository of its own, this very binary,
-//! and a place to print.
+//! The demonstration must not touch the user's work, so it gets its own repository, this binary, and a printer.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -54,7 +53,7 @@ impl DemoStage {
         Ok(stage)
     }
 
-    /// A stage in `folder` as it is, with another program in place of this one.
+    /// A stage in `folder`, with another program in place of this one.
     #[cfg(test)]
     #[allow(dead_code, reason = "its tests need Unix")]
     pub(super) fn in_folder(folder: &Path, binary: &Path) -> Self {
@@ -130,7 +129,7 @@ impl DemoStage {
         let shown = format!("`{name} {}`", args.join(" "));
         let mut command = Command::new(program);
         command.current_dir(&self.folder).args(args);
-        // What the demo's user agrees to is nothing that this machine's user agreed to.
+        // Consent in the demonstration must not count as consent of this machine's user.
         command.env("XDG_STATE_HOME", self.folder.join(".git/state"));
         if args.first() == Some(&"status") {
             command

@@ -1,4 +1,4 @@
-//! The demonstration's error messages, provoked by programs that answer differently in place of fp.
+//! The demonstration's error messages, provoked by fake programs in place of fp.
 #![cfg(unix)]
 
 #[path = "../../../tests/common/program.rs"]

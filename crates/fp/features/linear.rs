@@ -1,5 +1,5 @@
-//! `fp linear`: remembers which issue in Linear each task of a plan has. An agent talks to Linear; with what `fp export`
-//! says of the tasks and what is remembered here, it creates no issue twice.
+//! `fp linear`: remembers which issue in Linear each task of a plan has. An agent talks to Linear; the tasks from `fp
+//! export` and the issues recorded here keep it from creating an issue twice.
 
 use fp_host::file;
 use fp_host::plan::OpenPlan;
@@ -79,7 +79,7 @@ fn record_issue(
     )
 }
 
-/// The mapping of `plan`; an empty one where it has no file.
+/// The mapping of `plan`; empty if it has no file.
 fn mapping_of(plan: &OpenPlan) -> Result<Value, CommandError> {
     let path = plan.folder.file(MAPPING);
     let Some(text) = file::read_text_if_there(&path, CAP)? else {
@@ -96,7 +96,7 @@ fn mapping_of(plan: &OpenPlan) -> Result<Value, CommandError> {
     })
 }
 
-/// The issue of each task that has one, by the task's id.
+/// The known issues, by task id.
 fn issues_of(mapping: &Value) -> Option<serde_json::Map<String, Value>> {
     let issue = |(task, entry): (&String, &Value)| {
         let issue = entry["linearIssueId"].as_str()?;

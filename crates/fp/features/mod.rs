@@ -1,6 +1,5 @@
-//! Satellites of the planner, each with its pure part, its disk access and its commands in one folder, so
-//! that it can be removed. Only the list of commands uses them; the doctor also asks the client that an
-//! installation talks to.
+//! Optional features of the planner, each with its pure part, its disk access and its commands in one folder, so that
+//! it can be removed. Only the list of commands uses them; the doctor also uses the installation's client.
 
 pub(crate) mod doctor;
 pub(crate) mod exchange;

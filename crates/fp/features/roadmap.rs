@@ -1,7 +1,7 @@
 //! Roadmaps: a goal larger than one plan, as layers that each become a plan.
 //!
-//! Plans name the layer that they make, and a layer's state follows from their runs. The page repeats none of that, so it
-//! can't contradict it.
+//! Plans name the layer that they implement, and a layer's state follows from their runs. The page repeats none of
+//! that, so it can't contradict it.
 
 #[cfg(test)]
 mod tests;
@@ -54,15 +54,15 @@ pub(crate) struct RoadmapArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum RoadmapAction {
-    /// Begin the page of a roadmap, and print the form of its layers
+    /// Create the page of a roadmap, and print the format of its layers
     New {
         /// The goal of all layers together, in your own words.
         #[arg(required = true, value_name = "GOAL")]
         goal: Vec<String>,
     },
-    /// Show the layers of a roadmap, their states, and the commands that plan those that are due
+    /// Show the layers of a roadmap, their states, and the commands that plan the due ones
     ///
-    /// Exit status 1 says that the page has a fault.
+    /// Exit status 1 means that the page has a fault.
     #[command(aliases = ["check", "next"])]
     Show {
         /// The roadmap, by its id or a part of it; the only one by default.
@@ -76,26 +76,26 @@ struct RoadmapLayer {
     id: String,
     title: String,
     goal: String,
-    /// The layers before it: those that it names, else the one above it on the page.
+    /// The layers that it depends on: those that it names, else the one above it on the page.
     depends_on: Vec<String>,
     /// Its lines on the page.
     #[serde(skip)]
     text: String,
     state: LayerState,
-    /// The latest of its furthest plans.
+    /// The newest of its most advanced plans.
     plan: Option<LayerPlan>,
-    /// Makes its plan; only of a layer that is due.
+    /// The command that creates its plan, if the layer is due.
     command: Option<String>,
 }
 
-/// From the least to the furthest.
+/// In order of progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum LayerState {
     /// It has no plan.
     #[default]
     None,
-    /// Its plan ended, or was archived, before all of it was done.
+    /// Its plan ended or was archived before everything was done.
     Stopped,
     Planning,
     Running,
@@ -131,8 +131,8 @@ pub(crate) fn run(args: RoadmapArgs, context: &Context) -> CommandResult {
     }
 }
 
-/// Begins the page of a new roadmap. Its id is the goal's slug and the date, with `-2`, `-3` … where that is taken. Two
-/// processes at once each get their own.
+/// Creates the page of a new roadmap. Its id is the goal's slug and the date, with `-2`, `-3` … if that is taken. Two
+/// concurrent processes each get their own.
 fn begin_page(goal: &str, context: &Context) -> CommandResult {
     if goal.is_empty() {
         return Err(CommandError::failed("the roadmap has no goal")
@@ -184,7 +184,7 @@ fn show_page(selector: Option<&str>, context: &Context) -> CommandResult {
     })
 }
 
-/// The goal of a plan for the layer `id` of the roadmap that `selector` means, or else for the only layer that is due.
+/// The goal of a plan for the layer `id` of the roadmap that `selector` names, or else for the only layer that is due.
 pub(crate) fn layer_to_plan(
     selector: &str,
     id: Option<&TaskId>,
@@ -274,7 +274,7 @@ fn faults_in(layers: &[RoadmapLayer]) -> Vec<String> {
 }
 
 impl RoadmapLayer {
-    /// Reads a line of its part of the page.
+    /// Reads a line of the layer's part of the page.
     fn add_line(&mut self, line: &str) {
         self.text += &format!("{line}\n");
         let item = line.trim_start().strip_prefix("- ").unwrap_or_default();
@@ -306,7 +306,7 @@ impl RoadmapLayer {
         lines
     }
 
-    /// Counts `plan`, one of its plans.
+    /// Takes `plan`, one of the layer's plans, into account.
     fn add_plan(&mut self, plan: &State, is_archived: bool) {
         let (done, total) = (plan.count_in(Status::Completed), plan.tasks.len());
         let state = match Phase::of(plan) {
@@ -328,12 +328,12 @@ impl RoadmapLayer {
 }
 
 impl RoadmapPage {
-    /// The page that `selector` means, an id or a part of exactly one, with the plans for its layers. Without it, the only
-    /// page there is. A plan that can't be read is named and left out.
+    /// The page that `selector` names by its id or a part of exactly one, with the plans for its layers. Without a
+    /// selector, the only page. An unreadable plan is named and left out.
     fn open_page(selector: Option<&str>, context: &Context) -> Result<Self, CommandError> {
         let id = choose_id(context.repo(), selector.unwrap_or_default())?;
         let path = page_path(context.repo(), &id);
-        // A page behind a link may be a file of anybody.
+        // A link may lead to anybody's file.
         if !platform::real_path(&path).is_ok_and(|real| real.starts_with(&context.repo().root)) {
             return Err(HostError::link(&path).into());
         }

@@ -1,5 +1,5 @@
-//! `fp signals` measures how large and how risky each task is on its files, so that planning and runs order tasks by
-//! more than a model's guess.
+//! `fp signals` measures the size and risk of each task from its files, so that planning and runs order tasks by more
+//! than a model's guess.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -24,23 +24,23 @@ use crate::source::PlanSource;
 
 /// Largest part of a file that is read, in bytes; anything beyond doesn't count.
 const CAP: u64 = 8 * 1024 * 1024;
-/// Files that a folder or a pattern counts as: nobody knows how many the task will touch.
+/// Number of files that a folder or a pattern counts as, since the real number isn't known yet.
 const MANY_FILES: usize = 5;
-/// Of each band of the size but the last, most files, and the number of lines that it stays below.
+/// For each size band but the last: the most files, and an exclusive upper bound of lines.
 const FILE_SCOPE: [(usize, usize); 4] = [(1, 100), (2, 300), (3, 600), (4, 1000)];
-/// Upper bound of the risk in each band but the last, exclusive.
+/// Exclusive upper bound of each risk band but the last.
 const GIT_RISK: [usize; 4] = [1, 2, 4, 7];
-/// Composite from which a task deserves another look.
+/// Composite from which a task deserves a closer look.
 const ANOTHER_LOOK: u8 = 4;
 
-/// Measure how large and how risky each task is, and write signals.json
+/// Measure the size and risk of each task, and write signals.json
 #[derive(Debug, clap::Args)]
 pub(crate) struct SignalsArgs {
     /// The plan, or a path to a tree; defaults to the only active plan.
     plan: Option<String>,
 }
 
-/// The signals of one task, each from 1 (nothing to worry about) to 5, and the sums that they come from.
+/// The signals of one task, each from 1 (harmless) to 5, and the underlying sums.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct TaskSignals {
@@ -89,7 +89,7 @@ pub(crate) fn run(args: SignalsArgs, context: &Context) -> CommandResult {
     context.report(&record, &table_of(&tasks))
 }
 
-/// The history of the files in the last six months, by their current paths; empty where git can't tell.
+/// The history of the files in the last six months, by their current paths; empty without git.
 fn recent_history(root: &Path, context: &Context) -> BTreeMap<String, FileHistory> {
     let now = context.now().to_zoned(TimeZone::UTC);
     let since = now.saturating_sub(6.months()).timestamp();
@@ -103,8 +103,8 @@ fn recent_history(root: &Path, context: &Context) -> BTreeMap<String, FileHistor
     }
 }
 
-/// Counts the output of [`Git::file_log`]. Relies on the position of records alone, so that no name and no message is
-/// mistaken for anything else.
+/// Counts the output of [`Git::file_log`]. Relies on the position of records alone, so that no name or message is
+/// mistaken for a field.
 fn counted_log(log: &[u8]) -> BTreeMap<String, FileHistory> {
     let mut records = log.split(|byte| *byte == 0);
     let mut files: BTreeMap<String, FileHistory> = BTreeMap::new();
@@ -180,7 +180,7 @@ impl TaskSignals {
                 signals.files <= files && signals.lines < lines
             }),
         };
-        // Commits / 10 + authors / 3 + fixes / 2, a file; in whole numbers, so that a value on a boundary falls on the
+        // For each file: commits / 10 + authors / 3 + fixes / 2. Uses integers, so that a boundary value falls on the
         // same side on every machine.
         let risk = 3 * signals.commits + 10 * signals.authors + 15 * signals.fix_commits;
         signals.git_risk = match signals.files_with_history {
@@ -192,7 +192,7 @@ impl TaskSignals {
     }
 }
 
-/// True if no link is on the way from `root` to `path`, which is in normal form.
+/// True if the way from `root` to `path`, which is in normal form, has no link.
 fn is_without_links(root: &Path, path: &str) -> bool {
     let real = |path: &Path| platform::real_path(path).ok();
     real(&root.join(path))

@@ -1,5 +1,5 @@
-//! Specs: Markdown pages with the demands of a project on every task. Frontmatter says which work a page applies to, so
-//! that an agent reads only that. A required page that applies is handed on whole or named, never left out.
+//! Specs: Markdown pages with a project's rules for every task. Frontmatter says which work a page applies to, so that
+//! an agent reads only relevant pages. A required page that applies is quoted in full or named, never left out.
 
 mod page;
 #[cfg(test)]
@@ -31,11 +31,11 @@ use crate::printer::{WIDTH, word_of};
 
 /// Columns of a name.
 const NAME: usize = 20;
-/// Most characters of specs that are printed. The others are named.
+/// Most characters of specs that are printed. Further specs are only named.
 const BUDGET: usize = 8_000;
 /// Largest page that is read, in bytes.
 const CAP: u64 = 1024 * 1024;
-/// The page for notes of builders, and how it begins.
+/// The page for notes of builders, and its initial text.
 const LEARNT: &str = "learnt.md";
 const LEARNT_HEAD: &str =
     "---\ntitle: \"What was learnt\"\ncategory: execution\nreadMode: optional\n---\n\n";
@@ -47,7 +47,7 @@ pub(crate) struct PlanningSpecs {
     pub(crate) text: String,
 }
 
-/// The specs that apply to planning `goal`; those that can't be read become warnings.
+/// The specs that apply to planning `goal`; unreadable ones become warnings.
 pub(crate) fn specs_for_planning(
     goal: &str,
     context: &Context,
@@ -58,7 +58,7 @@ pub(crate) fn specs_for_planning(
     let applicable = applicable_specs(&found.specs, &stages, goal);
     let mut planning = PlanningSpecs::default();
     if !context.trusts_place().unwrap_or(false) {
-        // A clone's pages, titles too, reach no model before its user trusts it.
+        // A clone's pages, including titles, reach no model before the user trusts it.
         if !applicable.is_empty() {
             let specs = counted(applicable.len(), "spec");
             warnings.push(format!(
@@ -78,7 +78,7 @@ pub(crate) fn specs_for_planning(
     planning
 }
 
-/// The section with the specs of `task` for its payload; empty where none applies.
+/// The section with the specs of `task` for its payload; empty if none applies.
 pub(crate) fn section_of_payload(
     plan: &PlanId,
     leaf: &Task,
@@ -95,7 +95,7 @@ pub(crate) fn section_of_payload(
     }
 }
 
-/// Adds the note `number` of `plan`, from 1, to the spec `learnt`, if the user `agreed`; else shows what it would add.
+/// Adds the note `number` of `plan`, from 1, to the spec `learnt`, if the user `agreed`; else only shows the addition.
 pub(crate) fn promote_note(
     number: usize,
     agreed: bool,
@@ -132,7 +132,7 @@ pub(crate) fn promote_note(
     };
     if is_new && agreed {
         context.repo().make_folder(&format!("{HOME}/specs"))?;
-        // A link within the repository stays one.
+        // A link within the repository is kept.
         let real = platform::real_path(&path).unwrap_or(path);
         let end = if page.ends_with('\n') { "" } else { "\n" };
         file::atomic_write(&real, format!("{page}{end}{line}").as_bytes())?;
@@ -168,12 +168,13 @@ enum SpecsAction {
     List,
     /// Print the specs that apply to a piece of work
     ///
-    /// Required specs of the stage always apply. Optional ones apply where one of their keywords occurs in the goal, title
-    /// or files of the work, or where they have no keywords. Specs beyond 8,000 characters are named with their path.
+    /// Required specs of the stage always apply. Optional ones apply if they have no keywords, or if one of their
+    /// keywords occurs in the goal, title or files of the work. Specs beyond 8,000 characters are only named, with
+    /// their path.
     For {
         /// The plan whose goal describes the work.
         plan: Option<String>,
-        /// A task of the plan, whose title and files describe the work too; the stage is `execution` by default then.
+        /// A task of the plan, whose title and files also describe the work; the default stage is then `execution`.
         #[arg(requires = "plan")]
         task: Option<TaskId>,
         /// The stage of the work; all of them by default.
@@ -247,7 +248,7 @@ fn print_specs(about: &str, stages: &[SpecCategory], context: &Context) -> Comma
     )
 }
 
-/// The text in which keywords are looked for.
+/// The text to search for keywords.
 fn description_of_work(
     plan: Option<&str>,
     task: Option<&TaskId>,
@@ -274,7 +275,7 @@ fn folder_of_specs(repo: &Repo) -> PathBuf {
     repo.root.join(HOME).join("specs")
 }
 
-/// The specs of a repository, sorted by name, and what is wrong with its other pages.
+/// The specs of a repository, sorted by name, and the faults of other pages.
 #[derive(Default)]
 struct ProjectSpecs {
     specs: Vec<Spec>,
@@ -282,8 +283,8 @@ struct ProjectSpecs {
 }
 
 impl ProjectSpecs {
-    /// The pages `.fractal-planner/specs/*.md` and those one folder below. A link is followed as long as it stays in the
-    /// repository. A page that can't be read never hides the others.
+    /// The pages `.fractal-planner/specs/*.md` and those one folder below. A link is followed if it stays in the
+    /// repository. An unreadable page doesn't hide the others.
     fn load(repo: &Repo) -> Self {
         let mut found = Self::default();
         let folder = folder_of_specs(repo);
@@ -329,7 +330,7 @@ fn read_page(repo: &Repo, folder: &Path, path: &Path) -> Result<Spec, String> {
     let below = path.strip_prefix(folder).unwrap_or(path).with_extension("");
     let name = platform::slashed(&below);
     let name = String::from_utf8_lossy(&name);
-    // Its path gets into prompts.
+    // Its path appears in prompts.
     if name.chars().any(|c| c.is_control() || is_invisible(c)) {
         return Err(format!("{}: a spec's name is visible text", path.display()));
     }
@@ -338,7 +339,7 @@ fn read_page(repo: &Repo, folder: &Path, path: &Path) -> Result<Spec, String> {
     parse_spec(&name, path, &text).map_err(|fault| format!("{}: {fault}", path.display()))
 }
 
-/// Fails where `path` leads out of the repository.
+/// Fails if `path` leads out of the repository.
 fn refuse_outside(repo: &Repo, path: &Path) -> Result<(), String> {
     let shown = path.display();
     match platform::real_path(path) {

@@ -1,5 +1,5 @@
-//! Pages that people can open anywhere and pass on: they need no network, no framework and no other file. The text is in the
-//! page itself, by templates; the browser makes the drawings from the report beside it.
+//! Pages that people can open anywhere and pass on: they need no network, no framework and no other file. Templates put
+//! the text into the page itself; the browser draws the diagrams from the embedded report.
 //!
 //! A stranger may have written the plan's texts. Templates escape them, and the page's policy lets no script run except the
 //! page's own, identified by its hash.
@@ -19,7 +19,7 @@ use minijinja::{Environment, UndefinedBehavior, Value};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-/// A page, and the data of the frame that all pages share.
+/// A page, with the data of the frame that all pages share.
 #[derive(Serialize)]
 struct HtmlPage<'p, T> {
     /// The template of the page.
@@ -28,7 +28,7 @@ struct HtmlPage<'p, T> {
     kind: &'static str,
     style: &'static str,
     script: &'static str,
-    /// The script's data as JSON, each under the id that it looks for.
+    /// The script's data as JSON, each under its element's id.
     data: Vec<(&'static str, String)>,
     page: T,
 }
@@ -47,7 +47,7 @@ fn json_of(data: &impl Serialize) -> String {
 
 static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut templates = Environment::new();
-    // Tests find a name that nothing has; a page that somebody waits for shows nothing in its place.
+    // Tests catch an undefined name; in production it renders as nothing.
     templates.set_undefined_behavior(match cfg!(debug_assertions) {
         true => UndefinedBehavior::SemiStrict,
         false => UndefinedBehavior::Lenient,

@@ -52,7 +52,7 @@ struct ShownRun<'r> {
     cost_rows: Vec<[String; 6]>,
 }
 
-/// Something that waits for the user, with its command.
+/// An item that waits for the user, with its command.
 #[derive(Serialize)]
 struct RunNeed {
     kind: &'static str,
@@ -140,7 +140,7 @@ impl<'r> DrawnRun<'r> {
     }
 }
 
-/// The interrupted run, the open questions, and the failed tasks that no question is about.
+/// The interrupted run, the open questions, and the failed tasks without a question.
 fn needs_of(run: &RunPage<'_>) -> Vec<RunNeed> {
     let (plan, questions) = (&run.plan_id, run.open_questions());
     let questions: Vec<&RunQuestion> = questions.collect();

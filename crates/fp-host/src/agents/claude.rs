@@ -1,5 +1,5 @@
 //! Claude Code, one process an agent: `claude -p`, with the plugin's own agents and hooks. Its hooks allow the calls of
-//! `fp` and the commands of the task; what it would have to ask for is refused.
+//! `fp` and the commands of the task; anything that would need a permission prompt is refused.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::run::fresh_token;
 
-/// Variables of the session in which this process may run; the agent is a process of its own.
+/// Variables of a session around this process. The agent must not inherit them: it is a separate process.
 const OF_SESSION: [&str; 4] = [
     "CLAUDECODE",
     "CLAUDE_CODE_SESSION_ID",
@@ -78,7 +78,7 @@ pub(super) fn parse_news(line: &Value) -> Vec<AgentNews> {
     }
 }
 
-/// The client repeats a refused login as long as an overload.
+/// The client retries a refused login as often as it retries an overload.
 fn retry_of(line: &Value) -> AgentNews {
     if let Some(401 | 403) = line["error_status"].as_u64() {
         let said = "claude can't log in to its service: run `claude` and log in".to_owned();
@@ -91,7 +91,7 @@ fn retry_of(line: &Value) -> AgentNews {
     )))
 }
 
-/// Each block of a message has a line of its own. How much was said is final only in the result.
+/// Each block of a message has its own line. The output tokens are final only in the result.
 fn news_of_message(message: &Value) -> Vec<AgentNews> {
     let blocks = items_of(&message["content"]);
     let uses = blocks.iter().filter(|block| block["type"] == "tool_use");

@@ -1,5 +1,5 @@
-//! Codex: `codex exec`, in its own sandbox. It has no agents of this plugin, so the role's page is part of the prompt, and
-//! no hooks, so the verification alone keeps it to its task's files.
+//! Codex: `codex exec`, in its own sandbox. It has no agents of this plugin, so the role's page is part of the prompt,
+//! and no hooks, so only the verification keeps it to its task's files.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,7 +19,7 @@ pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand
     let mut command = Command::new(path);
     command.arg("exec");
     command.args(["--json", "--skip-git-repo-check", "-s", "workspace-write"]);
-    // One that isn't there keeps every command from running.
+    // If one is missing, no command runs.
     let writes = order
         .writes
         .iter()
@@ -65,7 +65,7 @@ pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand
     }
 }
 
-/// The folder that git keeps for the worktree `place`; the sandbox takes it from the others.
+/// Git's folder for the worktree `place`, which the sandbox protects.
 fn git_folder_of(place: &Path) -> Option<PathBuf> {
     let text = file::read_text(&place.join(".git"), MAX_GIT_FILE).ok()?;
     Some(place.join(text.strip_prefix("gitdir:")?.trim()))
@@ -117,7 +117,7 @@ fn news_of_turn(usage: &Value) -> Vec<AgentNews> {
     vec![spent, total]
 }
 
-/// Words of a message that the user has to see to first.
+/// Words of a message about a problem that the user has to solve first.
 const REFUSALS: [&str; 8] = [
     "status 401",
     "status 402",
@@ -128,7 +128,7 @@ const REFUSALS: [&str; 8] = [
     "model_not_found",
     "invalid_request_error",
 ];
-/// Words of a service that another try may reach.
+/// Words of a message about a failure that a retry may clear.
 const AWAY: [&str; 9] = [
     "limit",
     "429",
@@ -141,7 +141,7 @@ const AWAY: [&str; 9] = [
     "timeout",
 ];
 
-/// The fault by the words of the message, which has no code.
+/// Recognises the fault by the words of the message, which has no code.
 fn fault_of(said: &str) -> ServiceFault {
     let lower = said.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));

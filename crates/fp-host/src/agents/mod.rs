@@ -1,4 +1,4 @@
-//! The programs that can play an agent of a run. Each has a file that knows its command line and what its output means.
+//! The programs that can play an agent of a run. Each has a module with its command line and its output format.
 
 mod claude;
 mod codex;
@@ -30,15 +30,15 @@ use crate::process::{
     AGENT_ROLE, CommandEnd, DRAIN, GRACE, Limits, OutputReader, run_to_end, spawn_with,
 };
 
-/// Longest line of a program that is read at once, in bytes.
+/// Longest line of output that is read, in bytes.
 const MAX_LINE: u64 = 16 * 1024 * 1024;
 /// Longest text that a program's output puts into the view or the log, in columns.
 const MAX_TOLD: usize = 200;
-/// Least time between two signs of life that say nothing.
+/// Shortest interval between two reports of mere activity.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
-/// Bytes kept of what a program says on standard error, from its beginning and from its end.
+/// Bytes of standard error kept from the beginning and from the end.
 const MAX_COMPLAINT: usize = 2048;
-/// Bytes kept of the end of what a program says on standard output.
+/// Bytes kept from the end of standard output.
 const MAX_SAID: usize = 1024;
 
 /// Oldest Claude Code that the plugin works with: its hooks are in exec form.
@@ -54,7 +54,7 @@ pub enum AgentProgram {
     Own(OwnProgram),
 }
 
-/// An agent program that this knows by itself.
+/// An agent program with built-in support.
 struct KnownProgram {
     name: &'static str,
     of: fn(PathBuf) -> AgentProgram,
@@ -84,31 +84,31 @@ const KNOWN: [KnownProgram; 3] = [
     },
 ];
 
-/// The order for an agent.
+/// Everything that an agent needs to start.
 #[derive(Debug)]
 pub struct AgentOrder<'a> {
     pub name: &'a AgentName,
     pub role: Role,
     pub player: &'a AgentPlayer,
-    /// The folder that it works in.
+    /// Its working directory.
     pub cwd: &'a Path,
     /// The page of its role: Markdown without front matter.
     pub page: &'a str,
     /// The prompt of `fp next`.
     pub prompt: &'a str,
-    /// The conversation to go on with.
+    /// The conversation to resume.
     pub session: Option<&'a str>,
     /// The plugin's folder.
     pub plugin: &'a Path,
-    /// Where it finds programs.
+    /// The search path for programs.
     pub search_path: &'a OsStr,
-    /// Further folders that its `fp` writes in.
+    /// Other folders that its `fp` writes to.
     pub writes: &'a [PathBuf],
-    /// Rules for what it may do beside its task.
+    /// Permission rules beyond those of its task.
     pub allow: &'a [String],
     /// True if its `fp` has to reach a remote: the plan is shared.
     pub needs_network: bool,
-    /// A folder for files of this process alone.
+    /// A folder for this process's own files.
     pub scratch: &'a Path,
 }
 
@@ -131,7 +131,7 @@ impl AgentOrder<'_> {
     }
 }
 
-/// A command with its input, and the conversation that it begins, if that is known before.
+/// A command with its input, and the conversation that it begins, if its id is known in advance.
 struct AgentCommand {
     command: Command,
     input: String,
@@ -145,7 +145,7 @@ pub enum AgentNews {
     Session(String),
     /// Its present activity, in a few words.
     Doing(String),
-    /// Its use since the last such news.
+    /// Its token use since the last such report.
     Spent {
         /// Requests to the model, or turns, as the program counts them.
         turns: u64,
@@ -153,23 +153,23 @@ pub enum AgentNews {
         /// In millionths of a US dollar.
         micro_usd: Option<u64>,
     },
-    /// The use of the request with this id. It counts only where the program ends before it tells its own sum.
+    /// The use of the request with this id. It counts only if the program ends before it reports a total.
     Request { id: String, tokens: TokenUse },
-    /// The use of the whole conversation until now, as far as the program tells it.
+    /// The use of the whole conversation so far, as far as the program reports it.
     SessionTotal {
         tokens: Option<TokenUse>,
         /// In millionths of a US dollar.
         micro_usd: Option<u64>,
     },
-    /// The service is not there for it; the program tries again by itself.
+    /// The service is unavailable; the program retries by itself.
     Waiting(String),
-    /// A call was refused: the rule that would allow it.
+    /// A call was refused. The value is the rule that would allow it.
     Denied(String),
     /// It can't go on.
     Fault(ServiceFault),
-    /// Its own words. They are kept until its end.
+    /// Text that it printed. The last part is kept until it ends.
     Said(String),
-    /// It said something else.
+    /// Any other output.
     Heard,
     /// Its output has ended.
     Closed,
@@ -189,7 +189,7 @@ pub enum ServiceFault {
 }
 
 impl ServiceFault {
-    /// The fault that a service means by a status of HTTP.
+    /// The fault behind an HTTP status.
     fn of_status(status: Option<u64>, told: String) -> Self {
         match status {
             Some(400..=404) => Self::Refused(told),
@@ -238,7 +238,7 @@ impl AgentProgram {
         Ok(made)
     }
 
-    /// The news in one line of output. A line that isn't JSON is for people.
+    /// The news in one line of output. A line that isn't JSON is text for people.
     fn parse_news(&self, line: &str) -> Vec<AgentNews> {
         let Ok(line) = serde_json::from_str::<Value>(line) else {
             let said = AgentNews::Said(last_part(line, MAX_SAID));
@@ -291,7 +291,7 @@ impl KnownProgram {
     /// Its version. Fails if it is too old, or another program.
     fn check_version(&self, path: &Path) -> HostResult<String> {
         let mut command = Command::new(path);
-        // Not in a repository that may not be trusted yet.
+        // Run outside of the repository, which may not be trusted yet.
         command.arg("--version").current_dir(std::env::temp_dir());
         let limits = Limits {
             time: Duration::from_secs(20),
@@ -335,9 +335,9 @@ pub fn version_of(word: &str) -> Option<[u64; 3]> {
 pub struct RunningAgent {
     group: ProcessGroup,
     stderr: OutputReader,
-    /// The end of what it has said.
+    /// The end of its output.
     said: Arc<Mutex<String>>,
-    /// The conversation that it began, if that was known before.
+    /// The conversation that it began, if its id was known in advance.
     pub session: Option<String>,
 }
 
@@ -396,7 +396,7 @@ impl RunningAgent {
         })
     }
 
-    /// The mark in the environment of all its processes; empty where a system shows nobody's environment.
+    /// The mark in the environment of all its processes; empty on a system that hides environments.
     pub fn environment_mark(&self) -> &str {
         self.group.environment_mark()
     }
@@ -413,7 +413,7 @@ impl RunningAgent {
         self.group.ask_to_end();
     }
 
-    /// Ends what is left of it, and returns what it said last, and on standard error in few words.
+    /// Ends its remaining processes, and returns the end of its output and a summary of its standard error.
     pub fn end_and_collect(mut self, grace: Duration) -> AgentWords {
         let complaint = match self.group.end_group(grace) {
             Ok(()) => self.stderr.collect_output(DRAIN).to_text(),
@@ -427,10 +427,10 @@ impl RunningAgent {
     }
 }
 
-/// The words of an agent that has ended.
+/// The last output of an agent that has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AgentWords {
-    /// The end of all that it said.
+    /// The end of its standard output.
     pub last: String,
     /// Its standard error, on one short line.
     pub complaint: String,
@@ -446,7 +446,7 @@ impl AgentWords {
     }
 }
 
-/// Hands each line to `tell` until it wants no more.
+/// Passes each line to `tell` until that returns false.
 fn each_line(pipe: PipeReader, mut tell: impl FnMut(&str) -> bool) {
     let mut reader = BufReader::new(pipe);
     let mut line = Vec::new();
@@ -457,17 +457,17 @@ fn each_line(pipe: PipeReader, mut tell: impl FnMut(&str) -> bool) {
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
-        // Without a listener the pipe is read all the same, so that the process can end by itself.
+        // The pipe is read to its end even without a listener, so that the process can finish.
         let _ = tell(&String::from_utf8_lossy(&line));
     }
 }
 
-/// Text of a program, on one line, short, and without control characters.
+/// Output on one short line, without control characters.
 fn short_line(text: &str) -> String {
     fitted(one_line(text).trim(), MAX_TOLD)
 }
 
-/// A use of a tool in a few words: its name and what it is used on.
+/// A tool call in a few words: the tool and its target.
 fn use_of(tool: &Value, input: &Value) -> String {
     let mut on = ["command", "file_path", "filePath", "path", "pattern"].iter();
     let on = on.find_map(|key| input[*key].as_str()).unwrap_or_default();
@@ -479,7 +479,7 @@ fn session_of(id: &Value) -> Option<AgentNews> {
     Some(AgentNews::Session(id.as_str()?.to_owned()))
 }
 
-/// A text of an agent as its own words.
+/// Text that the agent printed, as news.
 fn said_news(text: &Value) -> Option<AgentNews> {
     Some(AgentNews::Said(text.as_str()?.to_owned()))
 }

@@ -1,5 +1,5 @@
-//! OpenCode: `opencode run`, with the role's page as an agent of its configuration. What it would have to ask for is
-//! refused.
+//! OpenCode: `opencode run`, with the role's page as an agent of its configuration. Anything that would need a
+//! permission prompt is refused.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +12,7 @@ use super::{
     session_of, short_line, use_of,
 };
 
-/// The variable with a configuration that goes before those in files.
+/// The variable whose configuration overrides the files.
 const CONFIGURATION: &str = "OPENCODE_CONFIG_CONTENT";
 /// The name of the agent in it.
 const AGENT: &str = "fp";

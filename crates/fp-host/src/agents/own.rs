@@ -1,5 +1,5 @@
-//! A program of the user's own. It is done when it exits. Lines of its output such as `{"session": "x"}` and
-//! `{"usage": {"input_tokens": 1, "output_tokens": 2}, "cost_usd": 0.01}` are read if they come.
+//! A program that the user configured. It is done when it exits. Lines of its output such as `{"session": "x"}` and
+//! `{"usage": {"input_tokens": 1, "output_tokens": 2}, "cost_usd": 0.01}` are read if present.
 
 use std::fs;
 use std::io;

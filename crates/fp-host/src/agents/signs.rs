@@ -1,24 +1,24 @@
-//! Signs of life of a process that says nothing: its folder changes.
+//! A process without output still shows that it is alive if its folder changes.
 
 use std::collections::VecDeque;
 use std::fs;
 use std::path::Path;
 use std::time::{Instant, SystemTime};
 
-/// Most entries of a folder to look at, the upper ones first.
+/// Most entries of a folder to check, from the top level down.
 const MAX_ENTRIES: usize = 20_000;
 
-/// An agent's folder as it was last looked at.
+/// An agent's folder at the last check.
 #[derive(Debug)]
 pub struct LifeSigns {
-    /// When it was looked at.
+    /// The time of the last check.
     pub at: Instant,
-    /// The newest change then; `None` before the first look.
+    /// The newest change at that time; `None` before the first check.
     seen: Option<Option<SystemTime>>,
 }
 
 impl LifeSigns {
-    /// Those of a process that starts now.
+    /// The state for a process that starts now.
     pub fn at_start() -> Self {
         Self {
             at: Instant::now(),
@@ -26,7 +26,7 @@ impl LifeSigns {
         }
     }
 
-    /// True if something in `folder` has changed since the last look.
+    /// True if something in `folder` has changed since the last check.
     pub fn has_worked(&mut self, folder: &Path) -> bool {
         self.at = Instant::now();
         let changed = newest_change(folder);
@@ -35,7 +35,7 @@ impl LifeSigns {
     }
 }
 
-/// The time of the last change in `folder`, without what git and `fp` keep there.
+/// The time of the last change in `folder`, ignoring git's and `fp`'s own files.
 fn newest_change(folder: &Path) -> Option<SystemTime> {
     let mut open = VecDeque::from([folder.to_owned()]);
     let (mut newest, mut left) = (None, MAX_ENTRIES);

@@ -1,4 +1,4 @@
-//! The meaning of the programs' lines, and the command lines that they get.
+//! The programs' output is understood, and their command lines are right.
 
 use std::ffi::OsStr;
 
@@ -318,7 +318,7 @@ fn an_id_of_a_conversation_is_new_each_time() {
     assert_eq!(lengths, [8, 4, 4, 4, 12], "{one}");
 }
 
-/// The variables that are set, with their values, and those that are taken away.
+/// The variables that are set, with their values, and those that are removed.
 fn variables(made: &AgentCommand) -> Vec<(String, Option<String>)> {
     let text = |text: &OsStr| text.to_string_lossy().into_owned();
     made.command

@@ -27,7 +27,7 @@ pub struct HookEvent {
     pub cwd: Option<String>,
     /// `fp:builder` for a subagent, the name of a teammate, `None` in the main session.
     pub agent_type: Option<String>,
-    /// Of a process that plays an agent of this plugin, the id of its session.
+    /// The session id of a process that plays an agent of this plugin.
     pub agent_id: Option<String>,
     pub teammate: Option<String>,
     /// Why a session begins: `startup`, `resume`, `clear` or `compact`.
@@ -143,7 +143,7 @@ impl HookEvent {
             .filter(|_| self.tool() == Some("SendMessage"))
     }
 
-    /// The prompt that the user has typed; `None` for one that the client says it entered itself.
+    /// The prompt that the user typed; `None` if the client says that it entered the prompt itself.
     pub fn prompt(&self) -> Option<&str> {
         let is_typed = matches!(text_of(&self.whole, "source"), None | Some("user" | "sdk"));
         text_of(&self.whole, "prompt").filter(|_| is_typed)
@@ -154,7 +154,7 @@ impl HookEvent {
         text_of(&self.whole, "transcript_path").map(Path::new)
     }
 
-    /// The record of the conversation of the agent that it is about.
+    /// The record of that agent's conversation.
     pub fn agent_transcript(&self) -> Option<&Path> {
         text_of(&self.whole, "agent_transcript_path").map(Path::new)
     }
@@ -186,8 +186,8 @@ impl HookEvent {
             .as_array()
             .into_iter()
             .flatten();
-        // A preview, or a note of the user's, may say something else than the words that are compared, and one answer of
-        // several may be none.
+        // A preview or a user's note may differ from the words that are compared, and one of several answers may be
+        // missing.
         let is_plain = |asked: &&Value| {
             let mut options = asked["options"].as_array().into_iter().flatten();
             asked["multiSelect"] != true && !options.any(|option| has(option, &"preview"))
@@ -241,8 +241,8 @@ impl HookEvent {
     }
 }
 
-/// Replaces each escape of half a character, which JavaScript writes and no other reader takes: an edit with one would
-/// otherwise be looked at by nobody.
+/// Replaces each escaped lone surrogate, which JavaScript writes and no other parser accepts. Otherwise an edit with
+/// one would go unchecked.
 fn without_lone_surrogates(json: &[u8]) -> Vec<u8> {
     let unit = |at: usize| {
         let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
@@ -274,8 +274,8 @@ fn end_of(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// True if the client entered `prompt` because it was scheduled, maybe by a file of the repository. Only its record of the
-/// conversation, at `transcript`, tells, and may do so a little later.
+/// True if the client entered `prompt` because it was scheduled, maybe by a file of the repository. Only its record of
+/// the conversation, at `transcript`, shows that, and possibly a little later.
 pub fn was_scheduled(transcript: &Path, prompt: &str) -> bool {
     let record = end_of(transcript).unwrap_or_default();
     const FIRE: &str = "scheduled_task_fire";
@@ -307,18 +307,18 @@ pub enum HookReply<'t> {
     Allow(&'t str),
     /// Refuses a tool call and tells the agent why.
     Deny(&'t str),
-    /// Tells the agent something after a tool call.
+    /// Gives the agent a message after a tool call.
     AfterTool(&'t str),
-    /// Makes the agent continue and tells it why.
+    /// Makes the agent continue, with the reason.
     Block(&'t str),
-    /// Tells a starting session something, and its user something else.
+    /// Gives a starting session one message and its user another.
     SessionContext {
         model: &'t str,
         user: Option<&'t str>,
     },
-    /// Tells a session something beside its prompt.
+    /// Adds a message to a prompt.
     PromptContext(&'t str),
-    /// Keeps something in the summary of the conversation.
+    /// Adds a message to the summary of the conversation.
     KeepInSummary(&'t str),
 }
 

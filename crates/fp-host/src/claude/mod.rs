@@ -36,7 +36,7 @@ pub fn client_home(env: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
 /// Size limit of the client's own record, in bytes.
 const MAX_RECORD: u64 = 64 * 1024 * 1024;
 
-/// True if the client's own record says that the user trusts `folder`.
+/// True if the user trusts `folder`, according to the client's own record.
 pub fn is_trusted_folder(env: &dyn Fn(&str) -> Option<String>, folder: &Path) -> bool {
     let absolute = |name: &str| {
         env(name)

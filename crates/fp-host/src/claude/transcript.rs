@@ -1,4 +1,4 @@
-//! Reads from the client's record of an agent's conversation what it has used.
+//! Reads an agent's token use from the client's record of its conversation.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -42,8 +42,8 @@ struct Usage {
     output_tokens: u64,
 }
 
-/// Sums up the record at `path`. What can't be read counts nothing: each message has several lines, and the last one has
-/// its figures.
+/// Sums up the record at `path`. An unreadable line counts as nothing: each message has several lines, and the last one
+/// has its figures.
 pub fn recorded_use(path: &Path) -> RecordedUse {
     let Ok(file) = File::open(path) else {
         return RecordedUse::default();
@@ -52,7 +52,7 @@ pub fn recorded_use(path: &Path) -> RecordedUse {
     let mut model = None;
     for line in BufReader::new(file.take(MAX_RECORD)).split(b'\n') {
         let Ok(line) = line else { break };
-        // Most of a record is what tools returned, which no parser has to look at.
+        // Most of a record is tool output, which needs no parsing.
         if memchr::memmem::find(&line, b"\"usage\"").is_none() {
             continue;
         }

@@ -1,5 +1,5 @@
-//! Secrets don't travel: values of variables and settings that are named like credentials, and words with the form of a
-//! token.
+//! Removes secrets before anything is shared: values of variables and settings that are named like credentials, and
+//! words that look like tokens.
 
 use std::borrow::Cow;
 use std::sync::{LazyLock, OnceLock};
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::secret_found;
 use crate::error::HostResult;
 
-/// Shortest value of a variable that is looked for; a shorter one would be in too many words.
+/// Shortest value of a variable that is searched for; a shorter one would occur in too many words.
 const SHORTEST: usize = 8;
 const INSTEAD: &str = "[redacted]";
 
@@ -21,7 +21,7 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A form of secrets, with words of which a text must contain at least one.
+/// A pattern of secrets, and words of which a matching text contains at least one.
 struct SecretForm {
     words: Vec<&'static str>,
     pattern: &'static str,
@@ -64,7 +64,7 @@ static VALUES: LazyLock<Vec<String>> = LazyLock::new(|| {
         (value.len() >= SHORTEST && NAMED.is_match(&name)).then_some(value)
     });
     let mut values: Vec<String> = secret.collect();
-    // As JSON writes them, too.
+    // Also in JSON's spelling.
     let escaped = values.iter().filter_map(|value| {
         let quoted = serde_json::to_string(value).ok()?;
         Some(quoted[1..quoted.len() - 1].to_owned()).filter(|escaped| escaped != value)
@@ -75,7 +75,7 @@ static VALUES: LazyLock<Vec<String>> = LazyLock::new(|| {
     values
 });
 
-/// Takes the secrets out of each text in `value` by itself, so that it keeps its form.
+/// Removes the secrets from each text in `value` separately, so that its structure stays.
 pub(crate) fn redact(value: &mut Value) {
     match value {
         Value::String(text) => *text = redacted(text).into_owned(),
@@ -85,7 +85,8 @@ pub(crate) fn redact(value: &mut Value) {
     }
 }
 
-/// The `text` of the plan's file `name` as it travels. Fails for a secret in `tasks.md`, which machines know by its hash.
+/// The `text` of the plan's file `name` as it is shared. Fails on a secret in `tasks.md`, whose hash must be the same
+/// everywhere.
 pub(super) fn to_send(name: &str, text: String) -> HostResult<String> {
     if let Ok(value) = serde_json::from_str::<Value>(&text) {
         let mut clean = value.clone();
@@ -143,7 +144,7 @@ fn redact_values<'t>(text: &'t str, values: &[String]) -> Cow<'t, str> {
     text
 }
 
-/// True if `value` looks made by chance: letters and digits mixed, and no name such as `page2_token`.
+/// True if `value` looks random: letters and digits mixed, and no name such as `page2_token`.
 fn is_random(value: &str) -> bool {
     let has = |kind: fn(&u8) -> bool| value.as_bytes().iter().any(kind);
     let is_word = |part: &str| {
@@ -211,7 +212,7 @@ mod tests {
             "say hunter2-and-more twice: hunter2-and-more",
             "say [redacted] twice: [redacted]",
         );
-        // In two parts, so that no scanner of this repository takes them for real.
+        // In two parts, so that no secret scanner takes them for real.
         for (start, rest) in [
             ("sk_live", "_51H8xYzAbCdEfGhIjKlMnOp9"),
             (

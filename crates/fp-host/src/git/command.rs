@@ -43,8 +43,7 @@ pub(super) const REMOVED: [&str; 16] = [
     "LANGUAGE",
 ];
 
-/// Settings under which git believes nothing but the files: whoever is measured may have changed the repository's
-/// own.
+/// Settings under which git trusts only the files: the measured builder may have changed the repository's own settings.
 const FIXED_VIEW: &str = "-c core.fsmonitor=false -c core.untrackedCache=false -c core.ignoreStat=false \
                           -c core.checkStat=default -c core.trustctime=true";
 
@@ -64,7 +63,7 @@ pub(super) struct Finished {
 
 impl Git {
     /// A call that runs no hook. Every path is literal and every message is in English. Blanks separate the words of
-    /// `command`, which are this program's own; what comes from elsewhere is an [argument](GitCall::arg).
+    /// `command`, which are literals; text from elsewhere is an [argument](GitCall::arg).
     pub(super) fn call(&self, command: &'static str) -> GitCall {
         let call = self.bare_call("--no-optional-locks -c core.quotepath=false");
         call.literal().words(command)
@@ -76,7 +75,7 @@ impl Git {
         self.bare_call(settings).literal().words(command)
     }
 
-    /// A call that reads or writes the whole `index`, which is not the user's: nothing is left out of it.
+    /// A call that reads or writes the whole `index`, which is not the user's: nothing is left out.
     pub(super) fn call_on(&self, index: &Path, command: &'static str) -> GitCall {
         let whole = "-c core.quotepath=false -c core.splitIndex=false -c core.sparseCheckout=false \
                      -c index.sparse=false -c index.version=2";
@@ -122,7 +121,7 @@ impl GitCall {
             .current_dir(folder)
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_NO_REPLACE_OBJECTS", "1")
-            // A partial clone fetches what it lacks with a program that the repository's settings name.
+            // A partial clone fetches missing objects with a program that the repository's settings name.
             .env("GIT_NO_LAZY_FETCH", "1")
             .args(FIXED_VIEW.split_whitespace())
             .stdin(Stdio::null())
@@ -181,8 +180,7 @@ impl GitCall {
         self
     }
 
-    /// Makes `file` the standard input, so that the process holds it open, and thereby locked, as long as it
-    /// lives.
+    /// Makes `file` the standard input, so that the process keeps it open, and locked, as long as it lives.
     pub(super) fn holds(mut self, file: std::fs::File) -> Self {
         self.command.stdin(Stdio::from(file));
         self

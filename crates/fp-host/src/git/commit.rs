@@ -1,4 +1,4 @@
-//! Commits exactly the recorded files. Plain `git commit` would take what the user has staged along.
+//! Commits exactly the recorded files. Plain `git commit` would include whatever the user has staged.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -17,10 +17,10 @@ use super::{
 use crate::error::{HostError, HostResult};
 use crate::file;
 
-/// Time that another process may hold the index before that is reported; editors hold it for moments.
+/// Time to wait for another process that holds the index; editors hold it only briefly.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 const LOCK_POLL: Duration = Duration::from_millis(20);
-/// Bytes kept of the end of what git and its hooks say.
+/// Bytes kept from the end of git's and its hooks' output.
 const OUTPUT_TAIL: usize = 8 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,13 +42,14 @@ pub enum Blocked {
     /// The user has to finish a merge, a rebase or another operation first.
     #[error("a {0} is in progress; {way_out}", way_out = .0.way_out())]
     InProgress(Operation),
-    /// Another process holds a lock that a commit may need, or one that died left it. The lock, from git's folder.
+    /// A lock that a commit may need is held by another process or was left by one that died. The value is its path in
+    /// git's folder.
     #[error("git is locked: another git process is at work, or one that died left `{0}` behind")]
     Locked(String),
     /// Files are in conflict, whether or not they belong to this commit.
     #[error("files are in conflict: {}; settle them and `git add` them", file_list(.0))]
     Conflict(Vec<RepoPath>),
-    /// A hook refused it, it could not be signed, or git failed in another way. The end of what was said.
+    /// A hook refused it, it could not be signed, or git failed in another way. The value is the end of the output.
     #[error("git made no commit{}", if .0.is_empty() { ", and said nothing".into() } else { format!(": {}", .0) })]
     Failed(String),
 }
@@ -80,7 +81,7 @@ impl Git {
         let mut status = self.status_by(&index)?;
         status.entries.retain(|entry| files.contains(&entry.path));
         for entry in &mut status.entries {
-            // A change in a submodule that is not committed there is in no commit of this repository.
+            // An uncommitted change inside a submodule can't be committed here.
             if let EntryState::Tracked {
                 dirty_submodule, ..
             } = &mut entry.state
@@ -92,9 +93,8 @@ impl Git {
         self.commit_tree(&self.tree_of(&index)?, files, message)
     }
 
-    /// Commits `files` (both ends of a rename) as they are in `tree`, whatever the working tree has by now.
-    /// Anything else that is staged stays staged. Runs hooks and respects signing. Skips a file that doesn't
-    /// differ from HEAD.
+    /// Commits `files` (both ends of a rename) as they are in `tree`, regardless of the working tree. Anything else
+    /// that is staged stays staged. Runs hooks and respects signing. Skips a file that doesn't differ from HEAD.
     ///
     /// # Errors
     /// Git can't be run or its output can't be read. A problem that a person can settle is
@@ -120,7 +120,7 @@ impl Git {
         let folder = self.temporary_index_of_head()?;
         let index = folder.path().join(INDEX);
         self.call_on(&index, STAGE).input(lines.clone()).output()?;
-        // The user's index is ahead of the commit: a process that dies in between leaves nothing to mend.
+        // The user's index is updated before the commit, so a process that dies in between leaves nothing to repair.
         let entries = self.index_entries(&lines, tree)?;
         let staged = self.call(STAGE).input(lines).run()?;
         if let Some(failure) = staged.failure {
@@ -170,8 +170,8 @@ impl Git {
             .oid()
     }
 
-    /// The entries of the user's index at the paths of `lines`, as lines for `--index-info`, and what takes out the others.
-    /// Ids are as long as that of `tree`.
+    /// The entries of the user's index at the paths of `lines`, as lines for `--index-info`, and lines that remove the
+    /// others. Ids are as long as that of `tree`.
     fn index_entries(&self, lines: &[u8], tree: &Oid) -> HostResult<Vec<u8>> {
         let paths: Vec<RepoPath> = records_of(lines).filter_map(path_of).collect();
         let nothing = format!("0 {}\t", "0".repeat(tree.as_str().len()));
@@ -225,8 +225,8 @@ impl Git {
         })
     }
 
-    /// Resets the index entries of `files` to HEAD, in case the git that committed them died before it wrote
-    /// the index. Leaves an index alone that stays locked.
+    /// Resets the index entries of `files` to HEAD, in case the git that committed them died before it wrote the index.
+    /// Leaves an index that stays locked alone.
     ///
     /// # Errors
     /// Git can't be run or its output can't be read.
@@ -245,7 +245,7 @@ impl Git {
         self.take_back(stale)
     }
 
-    /// Waits until no lock is in the way of a commit; the first that stays, from git's folder.
+    /// Waits until no lock blocks a commit; returns the first that stays, from git's folder.
     fn wait_for_locks(&self) -> Option<String> {
         let start = Instant::now();
         loop {
@@ -258,7 +258,7 @@ impl Git {
         }
     }
 
-    /// The locks that are there now, of those that a commit may need.
+    /// The existing locks among those that a commit may need.
     pub fn locks(&self) -> Vec<PathBuf> {
         let head = file::read_text(&self.git_dir().join("HEAD"), HEAD_CAP).unwrap_or_default();
         let branch = head.strip_prefix("ref: ").map(str::trim_end);
@@ -289,7 +289,7 @@ impl Git {
             .map(drop)
     }
 
-    /// Makes a commit by a `git commit` to which `with` adds what it takes.
+    /// Makes a commit by a `git commit` that `with` completes.
     fn run_commit(
         &self,
         message: &str,

@@ -45,7 +45,7 @@ impl Git {
         call.run()?.into_diff(base)
     }
 
-    /// Applies `patch` to the working tree alone; false if it doesn't fit, and then nothing has changed.
+    /// Applies `patch` to the working tree only; returns false, and changes nothing, if it doesn't apply.
     ///
     /// # Errors
     /// Git itself fails.
@@ -354,7 +354,7 @@ impl Git {
             .collect();
         let contents: HashMap<Oid, Vec<u8>> = self.blobs(&wanted)?;
         let compared = changes.iter().filter_map(|(change, blobs)| {
-            // Git has no object for a file that is only on the disk, though it computes an id.
+            // Git computes an id for a file that is only on disk, but has no object for it.
             let stored = blobs
                 .after
                 .as_ref()

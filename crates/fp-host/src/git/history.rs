@@ -124,7 +124,7 @@ impl Git {
             .map(str::to_owned))
     }
 
-    /// True if HEAD is `commit` or a descendant. One process.
+    /// True if HEAD is `commit` or a descendant of it. One process.
     ///
     /// # Errors
     /// Git fails. A commit that git doesn't have is no error: HEAD doesn't contain it.
@@ -132,7 +132,7 @@ impl Git {
         self.goes_on("HEAD", commit)
     }
 
-    /// True if `tip` is `from` or a descendant. One process.
+    /// True if `tip` is `from` or a descendant of it. One process.
     pub(crate) fn goes_on(&self, tip: &str, from: &Oid) -> HostResult<bool> {
         let finished = self
             .call("merge-base --is-ancestor")

@@ -14,8 +14,8 @@ use super::{Git, Oid, temporary_folder};
 use crate::error::{HostError, HostResult};
 use crate::platform::{self, os_string};
 
-/// The author of commits that are nobody's. Git needs a name, but a merge's commit object enters no history, and a ledger's
-/// commit names its writer in its text.
+/// The author of technical commits. Git needs a name, but a merge's commit object enters no history, and a ledger's
+/// commit names its writer in its message.
 pub(super) const NOBODY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "fp"),
     ("GIT_AUTHOR_EMAIL", "fp@localhost"),
@@ -54,7 +54,7 @@ impl Git {
         self.merge_commit(&self.commit_object(tree.as_str(), base)?, onto)
     }
 
-    /// Takes the change of `commit` out of `onto`, which contains it. Four processes.
+    /// Reverts the change of `commit` in `onto`, which contains it. Four processes.
     pub(crate) fn undo(&self, commit: &Oid, onto: &Oid) -> HostResult<Merge> {
         let before = match self.parent(commit) {
             Ok(parent) => format!("{parent}^{{tree}}"),
@@ -131,7 +131,7 @@ impl Git {
             .map(drop)
     }
 
-    /// Those of `files` that the working tree doesn't have as `tree` has them, in the form of a checkout.
+    /// The `files` that differ between the working tree and a checkout of `tree`.
     ///
     /// # Errors
     /// Git fails, or a file can't be read.

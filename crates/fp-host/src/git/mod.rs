@@ -107,7 +107,7 @@ fn no_commit() -> HostError {
         .with_kind(HostErrorKind::NoCommit)
 }
 
-/// The error for what `command` printed, of which `detail` could not be parsed.
+/// The error for unexpected output of `command`; `detail` could not be parsed.
 fn unexpected(command: &str, detail: &[u8]) -> HostError {
     let shown: String = String::from_utf8_lossy(detail).chars().take(120).collect();
     HostError::failed(format_args!(
@@ -257,7 +257,7 @@ impl Git {
     /// The path of the file `path`, which is absolute, from the root of the working tree. The file need not
     /// exist, and a link is not followed. `None` for the root itself and anything outside.
     pub fn locate(&self, path: &Path) -> Option<RepoPath> {
-        // A deleted file may have been in a folder that is gone too.
+        // A deleted file's folder may be gone too.
         let real = |folder: &Path| {
             platform::real_path(folder).unwrap_or_else(|_| file::real(&file::plain(folder)))
         };
@@ -273,8 +273,8 @@ impl Git {
         (!parts.is_empty()).then(|| RepoPath::from_bytes(parts.join(&b'/')))
     }
 
-    /// True if letter case makes no difference in the working tree: asked of the file system, since a setting of
-    /// git's can be changed.
+    /// True if letter case makes no difference in the working tree. Asks the file system, since git's setting can be
+    /// changed.
     pub fn ignores_case(&self) -> bool {
         let folded = ".GIT";
         let names = std::fs::read_dir(self.worktree())

@@ -1,5 +1,5 @@
 //! Refs of a remote as registers with compare-and-swap, for plans that several machines share. Everything here may wait
-//! for a network, and ends within a limit.
+//! for the network, up to a limit.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use super::tree::INDEX;
 use super::{Git, Oid, temporary_folder};
 use crate::error::{HostError, HostResult};
 
-/// Time that one exchange with a remote may take.
+/// Time limit of one exchange with a remote.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// A change of a ref on a remote.
@@ -17,7 +17,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 pub struct RefUpdate<'r> {
     pub name: &'r str,
     pub to: &'r Oid,
-    /// What the ref has to be until then; `None` where it must not exist yet.
+    /// The ref's expected value; `None` if it must not exist yet.
     pub from: Option<&'r Oid>,
 }
 
@@ -27,11 +27,11 @@ pub enum Pushed {
     Done,
     /// Somebody else was faster.
     Overtaken,
-    /// The host refuses: the ref and its words.
+    /// The host refused: the ref and the host's message.
     Refused(String),
 }
 
-/// A commit whose message is a part of a ledger.
+/// A commit whose message holds entries of a ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerCommit {
     pub id: Oid,
@@ -71,7 +71,7 @@ impl Git {
             .collect())
     }
 
-    /// `name`, if it is that of a remote: git would take anything else as an option, an address or a folder.
+    /// Returns `name` if a remote has that name: git would take anything else as an option, an address or a folder.
     fn known_remote<'r>(&self, name: &'r str) -> HostResult<&'r str> {
         let is_known = !name.starts_with('-') && self.remotes()?.iter().any(|known| known == name);
         match is_known {
@@ -83,7 +83,7 @@ impl Git {
         }
     }
 
-    /// Fetches refs of `remote`, each to a local one, whatever that was before.
+    /// Fetches refs of `remote`, each to a local one, which it overwrites.
     ///
     /// # Errors
     /// Git fails: it can't reach the remote, or a ref is not there.
@@ -106,7 +106,7 @@ impl Git {
     /// Git fails, perhaps after the remote has taken the change.
     pub fn push_refs(&self, remote: &str, updates: &[RefUpdate<'_>]) -> HostResult<Pushed> {
         let mut call = self.call("push --porcelain --no-verify --atomic --no-recurse-submodules");
-        // A lease also admits what does not go on from the old commit; a branch has to, as a plain push sees to.
+        // A lease alone would also allow a non-fast-forward, which a branch must not get; a plain push refuses it.
         for RefUpdate { name, from, .. } in updates
             .iter()
             .filter(|u| u.from.is_none() || !u.name.starts_with("refs/heads/"))
@@ -142,7 +142,7 @@ impl Git {
         }
     }
 
-    /// Has each of these local refs name its commit. One process.
+    /// Points each of these local refs at its commit. One process.
     ///
     /// # Errors
     /// Git fails.
@@ -278,7 +278,7 @@ impl Git {
     }
 }
 
-/// The words of git and of hosts where another push came first.
+/// Messages of git and of hosts if another push came first.
 const RACED: [&str; 7] = [
     "stale info",
     "fetch first",

@@ -22,7 +22,7 @@ const FILE_CAP: u64 = 8 * 1024 * 1024;
 /// The state of a path in a [`WorkingTreeStatus`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryState {
-    /// Known to git and changed. Has porcelain's two letters, with `.` for unchanged.
+    /// Tracked and changed. Has porcelain's two letters, with `.` for unchanged.
     Tracked {
         /// HEAD to index.
         staged: u8,
@@ -32,7 +32,7 @@ pub enum EntryState {
         dirty_submodule: bool,
     },
     Unmerged,
-    /// Unknown to git and not ignored.
+    /// Untracked and not ignored.
     Untracked,
     /// An untracked folder with a repository of its own.
     NestedRepository,
@@ -155,7 +155,7 @@ impl Git {
             .filter(|operation| *operation != Operation::Bisect)
     }
 
-    /// Fails unless the commits of a run have a place in this working tree, which is as in `status`.
+    /// Fails unless a run can commit to this working tree, whose state is `status`.
     pub fn expect_branch(&self, status: &WorkingTreeStatus) -> HostResult<()> {
         if let Some(operation) = self.blocking_operation() {
             let said = format!("a {operation} is in progress");
@@ -194,8 +194,7 @@ impl Git {
         self.call(STATUS).run()?.parsed(parse)
     }
 
-    /// The differences from HEAD according to `index`, which is not the user's, and which remembers what was
-    /// read. One process.
+    /// The differences from HEAD according to `index`, which is not the user's and caches file states. One process.
     pub(super) fn status_by(&self, index: &Path) -> HostResult<WorkingTreeStatus> {
         self.call_on(index, STATUS).run()?.parsed(parse)
     }
@@ -223,7 +222,7 @@ impl Git {
             .call("check-ignore -z --stdin")
             .env_remove("GIT_LITERAL_PATHSPECS");
         let finished = call.input(input).run()?;
-        // It ignores none.
+        // None is ignored.
         if finished.ended_with(1) {
             return Ok(Vec::new());
         }
@@ -236,8 +235,7 @@ impl Git {
 }
 
 impl Git {
-    /// The `files` whose changes git was told to overlook, so that the user's status doesn't list them. One
-    /// process.
+    /// The `files` whose changes git hides from the status, by a flag in the index. One process.
     ///
     /// # Errors
     /// Git fails.
@@ -314,7 +312,8 @@ fn entry(record: &[u8]) -> Option<StatusEntry> {
     })
 }
 
-/// Settings that change as people work. All others may decide how git sees files, what it runs, and where it fetches from.
+/// Settings that change during normal work. All others may affect how git sees files, what it runs, and where it
+/// fetches from.
 const OF_WORK: &str = "branch.";
 const HOOKS_PATH: &str = "core.hookspath";
 const EXCLUDES: &str = "core.excludesfile";
@@ -328,8 +327,8 @@ const KEPT: usize = 32;
 const DEEPEST: u32 = 4;
 
 impl Git {
-    /// The surroundings of this working tree without its branch: every setting that git reads here, in all its
-    /// files, and the files that they name. One process.
+    /// The surroundings of this working tree without its branch: all of git's settings here, and the files that they
+    /// name. One process.
     ///
     /// # Errors
     /// Git fails, or a file of git's can't be read.
@@ -390,7 +389,7 @@ impl Git {
             .into_owned()
     }
 
-    /// Adds the files that the settings in `places` name, or git takes without a setting, and the hooks.
+    /// Adds the files that the settings in `places` name, git's default files, and the hooks.
     fn add_named_files(
         &self,
         places: &HashMap<&str, PathBuf>,
@@ -435,7 +434,7 @@ impl Git {
         self.add_submodules(&self.common_dir().join("modules"), DEEPEST, files)
     }
 
-    /// Adds what is checked out and staged in the submodules below `folder`, and their settings and hooks.
+    /// Adds the submodules below `folder`: their HEAD, staged files, settings and hooks.
     fn add_submodules(
         &self,
         folder: &Path,
@@ -457,7 +456,7 @@ impl Git {
                 for file in own.into_iter().chain(hooks) {
                     files.insert(self.shown_path(&file), hash_of(&file));
                 }
-                // The index itself changes whenever git looks.
+                // The index itself changes with every `git status`.
                 let staged =
                     git_output(&path, &["--git-dir=.", "ls-files", "--stage"]).unwrap_or_default();
                 files.insert(
@@ -473,7 +472,7 @@ impl Git {
         Ok(())
     }
 
-    /// The checkout in whose folder of plans this builder's worktree lies.
+    /// The checkout whose folder of plans contains this builder's worktree.
     fn checkout_around(&self) -> Option<Self> {
         let holds = |folder: &&Path| self.worktree().starts_with(folder.join(&self.plans_dir));
         let folder = self.worktree().ancestors().skip(1).find(holds)?;

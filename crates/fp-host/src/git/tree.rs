@@ -1,5 +1,5 @@
-//! Stores the working tree as a git tree object, so that a task's changes can be measured later, no matter
-//! who staged, committed or reverted anything in between.
+//! Stores the working tree as a git tree object, so that a task's changes can be measured later, even if somebody
+//! staged, committed or reverted something in between.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -32,10 +32,10 @@ pub struct Snapshot {
 }
 
 impl Git {
-    /// Stores the working tree as a git tree object. Neither believes nor touches the user's index: what it
-    /// hides, or says about a file's size and times, may be forged. Reads only files that differ from an index
-    /// kept outside the repository. One process if nothing differs from HEAD, else three or four, and one more if
-    /// HEAD has moved. Nested repositories, and submodules with uncommitted changes inside, are marked in the tree.
+    /// Stores the working tree as a git tree object. Neither trusts nor touches the user's index: its flags, sizes and
+    /// times may be forged. Reads only files that differ from an index kept outside the repository. One process if
+    /// nothing differs from HEAD, else three or four, and one more if HEAD has moved. Nested repositories, and
+    /// submodules with uncommitted changes inside, are marked in the tree.
     ///
     /// # Errors
     /// Git fails, or a temporary file can't be written.
@@ -48,7 +48,7 @@ impl Git {
             .or_else(|_| self.snapshot_from(None))
     }
 
-    /// The working tree, and at the same time what decides how git sees it.
+    /// The working tree and, from the same moment, the surroundings that decide how git sees it.
     ///
     /// # Errors
     /// As for [`Git::snapshot_tree`] and [`Git::surroundings`].
@@ -100,7 +100,8 @@ impl Git {
         leave_out_by_products(self.worktree(), entries);
     }
 
-    /// The paths that differ from HEAD, each with a hash of its content; the first of them, if they are many. One process.
+    /// The paths that differ from HEAD, each with a hash of its content; only the first ones if there are many. One
+    /// process.
     pub(super) fn uncommitted(&self) -> HostResult<BTreeMap<String, String>> {
         const MOST: usize = 200;
         let mut entries = self.status()?.entries;
@@ -127,13 +128,13 @@ impl Git {
         Ok(folder)
     }
 
-    /// [`Git::index_of_head`], from the index that is kept.
+    /// [`Git::index_of_head`], from the cached index.
     pub(super) fn temporary_index_of_head(&self) -> HostResult<tempfile::TempDir> {
         self.index_of_head(kept_index(self.worktree()).as_deref())
     }
 
-    /// Keeps `index`, for which git read the files from `read_at` on, and which is of the commit `head` if that is
-    /// known. If it can't, the next time takes longer.
+    /// Caches `index`, for which git read the files from `read_at` on; `head` is its commit, if known. On failure the
+    /// next call only takes longer.
     fn keep_index(&self, index: &Path, head: Option<&str>, read_at: SystemTime) {
         let Some(kept) = kept_index(self.worktree()) else {
             return;
@@ -166,7 +167,7 @@ impl Git {
         }
     }
 
-    /// Keeps the index that git has written with a checkout begun at `began`, before anybody else could touch it.
+    /// Caches the index that git wrote with a checkout begun at `began`, before anybody else could touch it.
     pub(super) fn keep_fresh_index(&self, began: SystemTime) {
         self.keep_index(
             &self.git_dir().join(INDEX),
@@ -175,13 +176,13 @@ impl Git {
         );
     }
 
-    /// Replaces the index of this builder's worktree with one that is true to its files.
+    /// Replaces the index of this builder's worktree with one that matches its files.
     pub(super) fn mend_index(&self) -> HostResult<()> {
         let folder = self.temporary_index_of_head()?;
         copy_index(&folder.path().join(INDEX), &self.git_dir().join(INDEX))
     }
 
-    /// True if `tree`, a tree or a commit, has something at `path`. One process.
+    /// True if `path` exists in `tree`, a tree or a commit. One process.
     ///
     /// # Errors
     /// Git fails, or the tree is gone.
@@ -214,17 +215,16 @@ impl Git {
     }
 }
 
-/// The file of the index that is kept for `worktree`, in the user's folder of caches: nothing that a repository
-/// holds leads there.
+/// The cached index of `worktree`, in the user's cache folder, where nothing in a repository can lead.
 fn kept_index(worktree: &Path) -> Option<PathBuf> {
     let caches = UserFolder::Cache.path_on(std::env::consts::OS, |name| std::env::var_os(name))?;
     let name = hash(worktree.as_os_str().as_encoded_bytes());
     Some(caches.join("fractal-planner").join(INDEX).join(name))
 }
 
-/// Makes git read again the files of `index`, with ids of `width` bytes, that changed last when it was read, at
-/// `read_at`, or just before: a later change within the same second would leave the same times. Git itself does
-/// so for the time of the content, which anybody can set. `None` if the index has another form.
+/// Makes git reread the files of `index`, with ids of `width` bytes, that changed at or just before `read_at`, when it
+/// was read: a later change within the same second would leave the same times. Git itself checks only the modification
+/// time, which anybody can set. `None` if the index has another form.
 fn doubt_recent(index: &mut [u8], width: usize, read_at: SystemTime) -> Option<()> {
     const SIZE: std::ops::Range<usize> = 36..40;
     let number =
@@ -238,7 +238,7 @@ fn doubt_recent(index: &mut [u8], width: usize, read_at: SystemTime) -> Option<(
         if number(index, at)? >= read_at.saturating_sub(1) {
             index.get_mut(at..)?.get_mut(SIZE)?.fill(0);
         }
-        // Times, numbers, id and flags, then the name with one to eight zeros to a multiple of eight.
+        // Times, numbers, id and flags, then the name, padded with one to eight zeros to a multiple of eight.
         let extended = index.get(at + 40 + width)? & 0x40 != 0;
         let name = 42 + width + if extended { 2 } else { 0 };
         let length = name + index.get(at + name..)?.iter().position(|&byte| byte == 0)?;
@@ -247,15 +247,15 @@ fn doubt_recent(index: &mut [u8], width: usize, read_at: SystemTime) -> Option<(
     Some(())
 }
 
-/// Forgets the index that is kept for `worktree`, which is gone.
+/// Removes the cached index of `worktree`, which is gone.
 pub(super) fn forget_index(worktree: &Path) {
     if let Some(kept) = kept_index(worktree) {
         drop(std::fs::remove_file(kept));
     }
 }
 
-/// Copies the index that `kept` holds to `index`, with its modification time, and returns the commit that it is of. Does
-/// nothing if there is none.
+/// Copies the index in `kept` to `index`, with its modification time, and returns its commit. Does nothing if there is
+/// none.
 fn take_index(kept: &Path, index: &Path) -> io::Result<Option<String>> {
     let mut bytes = match std::fs::read(kept) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -1,5 +1,5 @@
-//! Builders work in worktrees beside the user's own; this creates, resets and removes them. The user's hooks
-//! are meant for the user's checkouts and don't run here.
+//! Creates, resets and removes the builders' worktrees. The user's hooks are meant for the user's checkouts and don't
+//! run here.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,11 +50,11 @@ impl Git {
         Ok(())
     }
 
-    /// Checks out `commit` in this worktree, on no branch, and removes all other files but ignored ones and repositories of
-    /// their own. What the worktree's index says about a file is not believed.
+    /// Checks out `commit` in this worktree, on no branch, and removes all other files but ignored ones and
+    /// repositories of their own. The worktree's index is not trusted.
     ///
     /// # Errors
-    /// Git fails, perhaps half way.
+    /// Git fails, perhaps halfway.
     pub fn begin_anew(&self, commit: &Oid) -> HostResult<()> {
         self.mend_index()?;
         let call = self.call_without_hooks("checkout --quiet --detach --force");
@@ -66,14 +66,14 @@ impl Git {
     /// Writes the files of `tree` to this worktree, and leaves HEAD and the index alone.
     ///
     /// # Errors
-    /// Git fails, perhaps half way.
+    /// Git fails, perhaps halfway.
     pub fn show_tree(&self, tree: &Oid) -> HostResult<()> {
         let call = self.call_without_hooks("restore --quiet --worktree");
         let call = call.arg(format!("--source={tree}")).arg("--").arg(".");
         self.locked(call)?.output().map(drop)
     }
 
-    /// The worktrees that the repository has on record, whether or not they exist.
+    /// The worktrees that the repository has on record, even missing ones.
     ///
     /// # Errors
     /// Git fails.
@@ -101,9 +101,9 @@ impl Git {
 }
 
 impl Git {
-    /// Removes records of worktrees in `folder` that a killed git left behind: incomplete ones, some of which
-    /// make git fail for the whole repository, and those without a place whose name passes `named`. Git adds
-    /// digits to a name that is taken.
+    /// Removes records of worktrees in `folder` that a killed git left behind: incomplete ones, some of which make git
+    /// fail for the whole repository, and those of missing folders whose name passes `named`. Git adds digits to a name
+    /// that is taken.
     ///
     /// # Errors
     /// A record can't be removed.
@@ -161,7 +161,7 @@ fn remove(path: &Path) -> std::io::Result<()> {
             platform::open_up(path)?;
             fs::remove_dir_all(path)
         }
-        // A process that still runs there created a file meanwhile.
+        // A process that still runs there created a file in the meantime.
         Err(error) if error.kind() == Kind::DirectoryNotEmpty => fs::remove_dir_all(path),
         result => result,
     }

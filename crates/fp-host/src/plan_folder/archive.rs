@@ -1,5 +1,5 @@
-//! Archives plans without deleting anything: writes the time into the plan's folder, then renames the folder
-//! into the archive. A process killed before the rename has archived nothing.
+//! Archives plans without deleting anything: writes the time into the plan's folder, then renames the folder into the
+//! archive. If the process is killed before the rename, nothing is archived.
 
 use std::fs;
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ impl Plans {
         }
     }
 
-    /// True if the archive has anything of that name.
+    /// True if the archive has an entry with that name.
     pub(super) fn is_archived(&self, id: &PlanId) -> bool {
         fs::symlink_metadata(self.archived().dir.join(id.as_str())).is_ok()
     }
@@ -72,7 +72,7 @@ impl Plans {
             file::replace(&archive.dir.join(IGNORE), b"*\n")?;
         }
         let ledger = store.lock(patience)?;
-        // A run that other machines go on with is over for a clone that takes no part in it.
+        // A clone that hasn't joined the shared plan treats its run as over.
         let is_elsewhere =
             ledger.state().is_shared() && store.membership().is_ok_and(|member| member.is_none());
         if ledger.state().is_running() && !is_elsewhere {
@@ -101,18 +101,18 @@ impl Plans {
             .inspect_err(|_| drop(fs::remove_file(&written)))
     }
 
-    /// Moves `plan`, an archived one, back to these plans. Waits up to `patience` for others who move plans.
+    /// Moves `plan`, an archived one, back to these plans. Waits up to `patience` for other processes that move plans.
     pub fn restore(&self, plan: &PlanFolder, patience: Duration) -> HostResult<PathBuf> {
         self.make_dir()?;
         let archive = self.archived();
         let _alone = acquire(&archive.dir.join(LOCK), patience)?;
         let target = self.take_in(plan, &archive)?;
-        // Without the record it is no different; a kill before this leaves a date that nothing reads.
+        // A kill before this leaves only a date that nothing reads.
         drop(fs::remove_file(target.join(ARCHIVED)));
         Ok(target)
     }
 
-    /// Renames the folder of `plan`, one of `from`, into these. Fails if anything of that name is there.
+    /// Renames the folder of `plan`, one of `from`, into these. Fails if the name is taken.
     fn take_in(&self, plan: &PlanFolder, from: &Self) -> HostResult<PathBuf> {
         let target = self.dir.join(plan.id().as_str());
         if fs::symlink_metadata(&target).is_ok() {

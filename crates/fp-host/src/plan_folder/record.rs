@@ -18,16 +18,16 @@ const SCHEMA_VERSION: u32 = 1;
 /// Size limit of `plan.json`, in bytes: the goal is the user's own text, however long.
 const CAP: u64 = 16 * 1024 * 1024;
 
-/// The record as it is read; a part that is not there is the default.
+/// The record as it is read; a missing part has its default.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct StoredRecord {
     goal: Option<String>,
     pub mode: Mode,
-    /// Who answers for the plan's choices.
+    /// Who is responsible for the plan's choices.
     pub by: Decider,
     settings: SettingsLayer,
-    /// Read when it is asked for: a plan runs without it.
+    /// Read only on demand: a plan runs without it.
     roadmap: Option<serde_json::Value>,
 }
 
@@ -43,7 +43,7 @@ pub struct PlanRecord {
     /// The reason for the mode.
     pub mode_reason: String,
     pub created_at: Timestamp,
-    /// Who answers for the plan's choices: the user, or nobody if the user asked for that.
+    /// Who is responsible for the plan's choices: the user, or nobody if the user asked for that.
     pub by: Decider,
     /// The settings for this plan alone.
     pub settings: SettingsLayer,
@@ -85,7 +85,7 @@ impl PlanFolder {
         file::atomic_write(&self.file(PLAN), text.as_bytes())
     }
 
-    /// The settings for this plan alone; none without a `plan.json`. Those that a repository may not set don't count:
+    /// The settings for this plan alone; none without a `plan.json`. Ignores those that a repository may not set, since
     /// the folder may have come with a clone.
     pub fn settings(&self) -> HostResult<SettingsLayer> {
         Ok(self.record()?.settings.split().0)

@@ -233,7 +233,7 @@ fn links_out_of_the_repository_are_refused() {
             "{link}"
         );
     }
-    // Nothing may be created behind this link, where the folder of all plans doesn't exist yet.
+    // The folder of all plans doesn't exist yet behind this link, and must not be created there.
     let empty = tempfile::tempdir().unwrap();
     let ground = linked(".fractal-planner", empty.path());
     assert!(said(ground.plans.create("x", day())).contains(" leads out of the repository"));

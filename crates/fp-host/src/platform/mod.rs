@@ -1,5 +1,5 @@
 //! The differences between systems, and nothing else: `unix` and `windows` offer the same names, and no other module
-//! asks for the system. A test holds that.
+//! checks for the system. A test enforces that.
 
 #[cfg_attr(unix, path = "unix/mod.rs")]
 #[cfg_attr(windows, path = "windows/mod.rs")]
@@ -11,7 +11,7 @@ use std::process::Command;
 
 pub use system::*;
 
-/// A folder for files of the user's of one kind.
+/// A standard folder of the user, by kind of file.
 #[derive(Debug, Clone, Copy)]
 pub enum UserFolder {
     Data,
@@ -26,7 +26,7 @@ impl UserFolder {
         system: &str,
         env: impl Fn(&str) -> Option<P>,
     ) -> Option<PathBuf> {
-        // A relative one would be another folder in every project; the standard says to ignore it.
+        // A relative path would mean a different folder in each project; the standard says to ignore it.
         let absolute = |name: &str| env(name).map(Into::into).filter(|path| path.is_absolute());
         let (variable, usual, of_mac) = match self {
             Self::Data => (
@@ -50,7 +50,7 @@ impl UserFolder {
     }
 }
 
-/// The program `name` in the folders of `search_path`, with an ending that programs have here.
+/// The program `name` in the folders of `search_path`, with an extension of programs on this system.
 pub fn find_program(name: &str, search_path: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(search_path)
         // A relative folder would let the repository that this runs in choose the program.
@@ -63,14 +63,14 @@ pub fn find_program(name: &str, search_path: &OsStr) -> Option<PathBuf> {
         .find(|path| path.metadata().is_ok_and(|found| is_executable(&found)))
 }
 
-/// A command of the program `name`: a path, or one in the folders of `search_path`. Windows by itself finds no script
-/// there, such as npm makes of a program.
+/// A command of the program `name`: a path, or one in the folders of `search_path`. Windows itself doesn't find scripts
+/// there, such as the wrappers that npm makes.
 pub fn program_command(name: &str, search_path: &OsStr) -> Command {
     let found = find_program(name, search_path).filter(|_| !name.contains(['/', '\\']));
     Command::new(found.unwrap_or_else(|| name.into()))
 }
 
-/// `path` with `/` between its parts, whatever the system writes there.
+/// `path` with `/` between its parts on every system.
 pub fn slashed(path: &Path) -> Vec<u8> {
     path.iter()
         .map(|part| part.as_encoded_bytes())

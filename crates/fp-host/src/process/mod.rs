@@ -16,19 +16,19 @@ pub(crate) use output::OutputReader;
 use crate::file::reason_of;
 use crate::platform::{self, ProcessGroup};
 
-/// Time that a group has to end by itself before it is killed.
+/// Time for a group to end by itself before it is killed.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 /// Time to wait for pending output after the last process has ended.
 pub(crate) const DRAIN: Duration = Duration::from_secs(1);
 /// Longest pause between two polls of the process.
 pub(crate) const POLL: Duration = Duration::from_millis(10);
-/// The same when the program's duration matters.
+/// The same if the program's duration matters.
 const QUICK_POLL: Duration = Duration::from_millis(1);
 
-/// Most bytes of an answer that are read.
+/// Most bytes that are read of a program's output.
 const LONGEST_ANSWER: usize = 8 * 1024 * 1024;
 
-/// The variable that has the role of an agent, in its process and all that it starts.
+/// The variable that holds an agent's role, in its process and all of its children.
 pub const AGENT_ROLE: &str = "FP_AGENT_ROLE";
 
 /// Limits on a command.
@@ -70,7 +70,7 @@ pub fn run_line(line: &str, directory: &Path, limits: Limits) -> io::Result<Fini
     let no_shell =
         || io::Error::other("there is no `sh`: install Git for Windows, which brings one");
     let mut command = platform::shell(line).ok_or_else(no_shell)?;
-    // A check of an agent's work is not the agent.
+    // A check of an agent's work must not look like the agent itself.
     command.env_remove(AGENT_ROLE);
     command
         .current_dir(directory)
@@ -121,7 +121,7 @@ pub fn run_commands<'l>(
     lines.into_iter().map(run).collect()
 }
 
-/// Starts `command` with `input` on standard input; returns its group, and the pipes of its two outputs. If this process
+/// Starts `command` with `input` on standard input; returns its group and the pipes of both outputs. If this process
 /// dies, the group is asked to end, and killed after `grace`.
 pub(crate) fn spawn_with(
     mut command: Command,
@@ -146,8 +146,8 @@ pub struct ProgramAnswer {
     pub stderr: CommandOutput,
 }
 
-/// Runs `command`, which has to end with status 0 within `time`, and returns what it printed. The error follows the
-/// program's name in a sentence.
+/// Runs `command`, which must exit with status 0 within `time`, and returns its output. The error text continues a
+/// sentence that begins with the program's name.
 pub fn answer_of(command: Command, time: Duration) -> Result<String, String> {
     let limits = Limits {
         time,
@@ -167,7 +167,7 @@ pub fn answer_of(command: Command, time: Duration) -> Result<String, String> {
     Err(said.map_or(fault.clone(), |line| format!("{fault}: {line}")))
 }
 
-/// The last line that isn't blank, at most 300 characters of it, without the mark that Claude Code puts in front.
+/// The last line that isn't blank, at most 300 characters of it, without Claude Code's leading mark.
 fn last_line(text: &str) -> String {
     let mut lines = text.lines().map(str::trim);
     let line = lines.rfind(|line| !line.is_empty()).unwrap_or_default();

@@ -26,8 +26,8 @@ impl CommandOutput {
         self.total - (self.head.len() + self.tail.len()) as u64
     }
 
-    /// The output as text for people and models: replaces invalid UTF-8, removes control characters (but not
-    /// line endings and tabs), and mentions the cut.
+    /// The output as text for people and models: replaces invalid UTF-8, removes control characters (but not line
+    /// endings and tabs), and mentions the cut.
     pub fn to_text(&self) -> String {
         let (head, tail) = (readable(&self.head), readable(&self.tail));
         match self.cut() {
@@ -45,7 +45,7 @@ fn readable(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// Removes whole escape sequences, such as those for colour, whose remains would otherwise read as text.
+/// Removes whole escape sequences, such as those for colour, whose remains would otherwise look like text.
 fn without_escapes(text: &str) -> impl Iterator<Item = char> {
     let mut chars = text.chars().peekable();
     std::iter::from_fn(move || {

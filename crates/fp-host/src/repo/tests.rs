@@ -52,7 +52,7 @@ impl Ground {
         );
     }
 
-    /// Asks from `cwd`; expects root, worktree and git directory, all relative to the ground.
+    /// Searches from `cwd`; expects root, worktree and git directory, all relative to the test folder.
     fn check(&self, cwd: &str, root: &str, worktree: &str, git_dir: Option<&str>) {
         let ground = self.path();
         let join = |path: &str| {
@@ -132,7 +132,7 @@ fn worktrees_of_a_bare_repository() {
     ground.git("alone.git", &["worktree", "add", "--quiet", "../a", "HEAD"]);
     ground.check("a", "a", "a", Some("alone.git"));
 
-    // The usual way to keep a bare repository among its worktrees shares one plans folder between them.
+    // Worktrees kept beside their bare repository share one plans folder.
     ground.folder("p");
     ground.git("", &["clone", "--quiet", "--bare", "r", "p/.bare"]);
     fs::write(ground.path().join("p/.git"), "gitdir: ./.bare\n").unwrap();

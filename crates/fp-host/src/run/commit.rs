@@ -1,6 +1,6 @@
-//! Commits passed tasks, one at a time under a lock. The intent is logged before the commit and the hash
-//! after it, so that a crash in between is recognised and nothing is committed twice. Work from a builder's
-//! worktree enters the checkout first, and the intent precedes that, too.
+//! Commits passed tasks, one at a time under a lock. The intent is logged before the commit and the hash after it, so
+//! that a crash in between is recognised and nothing is committed twice. Work from a builder's worktree is first
+//! brought into the checkout, also after the intent is logged.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -39,12 +39,12 @@ pub enum Settled {
     Uncommitted(TaskId, String),
     /// Not committed, for this reason; the user will be asked.
     Blocked(TaskId, String),
-    /// It conflicts with commits made since it began. It goes back to its builder, or has failed for good.
+    /// It conflicts with commits made since it began. It goes back to its builder, or fails for good.
     Conflict(TaskId, String),
 }
 
-/// Completes every task that has passed and is not done yet; calls `now` for each event. Waits up to
-/// `patience` for another process that commits, then leaves the rest to it.
+/// Completes every passed task that is not done yet; calls `now` for each event. Waits up to `patience` for another
+/// process that commits, then leaves the rest to that process.
 pub fn settle(
     plan: &OpenPlan,
     now: impl Fn() -> Timestamp,
@@ -111,8 +111,8 @@ impl Settling<'_> {
         ledger.append(events, (self.now)())
     }
 
-    /// The same for what other machines need in order. The commit is on what was newest before it: the remote refuses
-    /// it if the branch has moved since, and only then.
+    /// The same for entries that all machines must see in one order. The commit is on the newest known one: the remote
+    /// refuses it exactly if the branch has moved since.
     fn record_in_order(&self, decide: impl FnOnce(&State) -> RunDecision) -> HostResult<()> {
         let mut ledger = match self.plan.try_lock_in_order()? {
             Ok(ledger) => ledger,
@@ -190,7 +190,7 @@ impl Settling<'_> {
         }
     }
 
-    /// Completes a task with its commit. Asks the user if that is not what was verified: `files` as in `tree`.
+    /// Completes a task with its commit. Asks the user if the commit differs from the verified `files` in `tree`.
     fn committed(
         &self,
         git: &Git,
@@ -205,8 +205,8 @@ impl Settling<'_> {
         Ok(Settled::Committed(self.id.clone(), commit))
     }
 
-    /// Sends a conflicting change back to its builder. Prepares the worktree first: a process killed before
-    /// the log entry repeats both.
+    /// Sends a conflicting change back to its builder. Prepares the worktree first: after a kill before the log entry,
+    /// both are repeated.
     fn send_back(&self, conflict: &Conflict<'_>, owner: &AgentName) -> HostResult<Settled> {
         let base = conflict.show(owner)?;
         self.record(|state| state.conflict(self.id, &conflict.feedback, base, fresh_token()))?;
@@ -225,8 +225,8 @@ impl Settling<'_> {
         }
     }
 
-    /// Completes a task whose commit exists, though the process that asked for it died, and perhaps its git
-    /// too. The index follows afterwards, if it is free: the commit counts in any case.
+    /// Completes a task whose commit exists although the process that requested it died, perhaps with its git. Then
+    /// updates the index if it is free: the commit counts in any case.
     fn recovered(&self, git: &Git, hash: &Oid, task: &TaskState) -> HostResult<Settled> {
         let files = task.commit_intent.iter().flat_map(|intent| &intent.files);
         let files: Vec<RepoPath> = files.map(|file| RepoPath::from_text(file)).collect();
@@ -272,8 +272,8 @@ fn bring(plan: &OpenPlan, state: &State, task: &TaskState) -> HostResult<()> {
     }
 }
 
-/// Prepares the checkout before `events`, the user's answer, are logged: a change that stays uncommitted must
-/// be where the user finds it.
+/// Prepares the checkout before `events`, the user's answer, are logged: a change that stays uncommitted must be
+/// visible to the user.
 ///
 /// # Errors
 /// [`HostErrorKind::InTheWay`] if that would overwrite something of the user's.
@@ -291,8 +291,8 @@ pub fn before_answer(plan: &OpenPlan, state: &State, events: &[Event]) -> HostRe
     Ok(())
 }
 
-/// The reason why a passed task whose commit was blocked has to be verified again: its files in the checkout
-/// were mended since.
+/// The reason why a passed task whose commit was blocked needs another verification: its files in the checkout have
+/// changed since.
 fn changed_since(
     git: &Git,
     task: &TaskState,
@@ -317,8 +317,8 @@ fn changed_since(
     Ok((!changed.is_empty()).then(reason))
 }
 
-/// The tree whose files the commit `hash` of `task` should have: the verified one, or that merged onto the parent of the
-/// commit. `None` if it no longer fits there.
+/// The expected tree of the commit `hash` of `task`: the verified one, or that merged onto the parent of the commit.
+/// `None` if it no longer merges cleanly.
 fn verified_on(git: &Git, task: &TaskState, hash: &Oid) -> HostResult<Option<Oid>> {
     let (Some(base), Some(measured)) = (&task.base, task.measured()) else {
         return Ok(None);
@@ -339,8 +339,8 @@ fn verified_on(git: &Git, task: &TaskState, hash: &Oid) -> HostResult<Option<Oid
     })
 }
 
-/// Finds the commit of an intent whose process died before it could log the hash: one made since that changes
-/// only the intended files and satisfies `is_it`.
+/// Finds the commit of an intent whose process died before it could log the hash: a later one that changes only the
+/// intended files and satisfies `is_it`.
 fn made_before(
     git: &Git,
     intent: Option<&CommitIntent>,
@@ -361,9 +361,9 @@ fn made_before(
     Ok(made.map(|commit| commit.hash))
 }
 
-/// The commits that HEAD, or `tip` in place of it, has gained since `state` last looked at it. `None` if there are none, no task waits
-/// for them, there is no HEAD, or a commit is being made: until the log has its hash, nobody can tell whose it is. No
-/// process if git's files show that HEAD has not moved, else two.
+/// The commits that HEAD, or `tip` in place of it, has gained since `state` last looked at it. `None` if there are
+/// none, no task waits for them, there is no HEAD, or a commit is being made, which can't be attributed until its hash
+/// is logged. No process if git's files show that HEAD has not moved, else two.
 ///
 /// # Errors
 /// Git fails.

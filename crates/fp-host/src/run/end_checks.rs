@@ -18,7 +18,7 @@ const CAP: u64 = 16 * 1024 * 1024;
 /// Time limit for finding a program.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// The commands for the end of the run of `plan`, whose tree is `tree`. A file that can't be read adds none.
+/// The commands for the end of the run of `plan`, whose tree is `tree`. An unreadable file adds none.
 pub fn end_commands(plan: &OpenPlan, tree: &Plan) -> Vec<String> {
     let text =
         |name: &'static str| file::read_text(&plan.folder.file(name), CAP).unwrap_or_default();
@@ -30,7 +30,7 @@ pub fn end_commands(plan: &OpenPlan, tree: &Plan) -> Vec<String> {
     end_checks::end_commands(tree, strategy, [&text(CONTEXT), &text(RESEARCH)])
 }
 
-/// The program that `command` begins with, if it is not installed. What isn't a plain word is left to the shell.
+/// The program that `command` begins with, if it is not installed. Anything but a plain word is left to the shell.
 pub fn missing_program(command: &str) -> Option<&str> {
     let program = command.split_whitespace().next()?;
     let is_plain = program.starts_with(|c: char| c.is_ascii_alphanumeric())

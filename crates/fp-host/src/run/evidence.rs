@@ -59,7 +59,7 @@ pub fn write_verdict(
     Ok(name)
 }
 
-/// The lines of a page that are the same when a command that was killed runs again.
+/// The lines of a page that stay the same when a killed command runs again.
 fn untimed(page: &str) -> impl Iterator<Item = &str> {
     page.lines().filter(|line| !line.starts_with("Timestamp: "))
 }

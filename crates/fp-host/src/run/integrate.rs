@@ -1,6 +1,6 @@
-//! Brings a passed change from a builder's worktree into the user's checkout for the commit. First merges it
-//! without touching any file, then renames each file into place. A process killed in between leaves only
-//! files in their old or their new form, and that is how the next one tells them from the user's changes.
+//! Brings a passed change from a builder's worktree into the user's checkout for the commit. First merges it without
+//! touching any file, then renames each file into place. A process killed in between leaves only files in their old or
+//! their new form, so the next one can tell them from the user's changes.
 
 use std::collections::HashSet;
 use std::fs;
@@ -26,7 +26,7 @@ const SHOWN: usize = 10;
 
 /// The outcome of integrating a passed task's change.
 pub(super) enum Integration<'p> {
-    /// It can be put in place.
+    /// It can be applied.
     Ready(Box<Incoming<'p>>),
     /// HEAD has it already.
     Nothing,
@@ -137,7 +137,7 @@ impl Conflict<'_> {
 }
 
 impl<'p> Incoming<'p> {
-    /// Stages what turns `head`, which `git` has checked out, into `tree`; `None` if that is nothing.
+    /// Stages the files that turn `head`, which `git` has checked out, into `tree`; `None` if they are equal.
     ///
     /// # Errors
     /// [`HostErrorKind::InTheWay`] if it would overwrite something of the user's.
@@ -233,8 +233,8 @@ impl<'p> Incoming<'p> {
 }
 
 impl Placed {
-    /// Restores the files of HEAD after a failed commit. Leaves and returns those that somebody, or a hook, has edited
-    /// since they were placed.
+    /// Restores the files of HEAD after a failed commit. Leaves, and returns, those that somebody or a hook has edited
+    /// since.
     pub(super) fn put_back(self, plan: &OpenPlan) -> HostResult<Vec<RepoPath>> {
         let worktrees = Worktrees::lock(plan)?;
         let stage = worktrees.temporary()?;
@@ -317,7 +317,7 @@ impl Placed {
     }
 }
 
-/// Moves each of the first files from `stage` to its place below `top`, and removes the second ones.
+/// Moves each of the first files from `stage` to its place below `top`, and deletes the second ones.
 fn put(top: &Path, stage: &Path, (there, gone): (Vec<&Place>, Vec<&Place>)) -> HostResult<()> {
     for file in gone {
         let path = on_disk(top, &file.path);

@@ -1,5 +1,5 @@
-//! `fp_run::run` decides the steps of a run; this carries out those that touch the world: measuring a change,
-//! running checks, committing, and writing the files that people read.
+//! `fp_run::run` decides the steps of a run; this carries out those with side effects: measuring a change, running
+//! checks, committing, and writing the files that people read.
 
 pub mod commit;
 pub mod end_checks;
@@ -13,7 +13,7 @@ pub mod worktree;
 
 use fp_run::verification::change::Change;
 
-/// A token unique to one claim: it fences, it does not authenticate.
+/// A token unique to one claim. It is a fencing token, not a credential.
 pub fn fresh_token() -> String {
     use std::hash::{BuildHasher as _, Hasher as _};
     // Each `RandomState` is seeded from the system's randomness.

@@ -1,5 +1,5 @@
-//! Finds where a path that an agent edits really is: a link inside the repository may lead out of it, and a
-//! file in a builder's worktree has the same path as in the checkout.
+//! Resolves a path that an agent edits: a link inside the repository may lead out of it, and a file in a builder's
+//! worktree has the same path as in the checkout.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -99,8 +99,8 @@ impl<'p> Site<'p> {
         (!inner.as_bytes().is_empty()).then(|| place(inner))
     }
 
-    /// True if `path` didn't exist when the task was claimed. Runs git if it exists now; if git fails,
-    /// verification has to find out.
+    /// True if `path` didn't exist when the task was claimed. Runs git if it exists now; if git fails, verification
+    /// decides.
     pub fn is_new(&self, path: &RepoPath) -> bool {
         if self
             .work

@@ -1,6 +1,6 @@
-//! Rolls a completed task back: undoes its commit with another one and makes the task pending again. If the
-//! process dies on the way, the same command continues: it recognises a half-done undo by its files, and a
-//! finished commit by its message.
+//! Rolls a completed task back: undoes its commit with another one and makes the task pending again. If the process
+//! dies halfway, the same command continues: it recognises a half-done undo by its files, and a finished commit by its
+//! message.
 
 use std::sync::Arc;
 
@@ -99,7 +99,7 @@ fn undo<'p>(
 /// Rolls `id` back; calls `now` for the event. Returns the rollback and the reverting commit, if it took one.
 ///
 /// # Errors
-/// Anything that prevents it. If the log can't be written after the commit, calling this again continues.
+/// Anything prevents it. If the log can't be written after the commit, another call continues.
 pub fn roll_back<'p>(
     plan: &'p OpenPlan,
     id: &TaskId,
@@ -129,7 +129,7 @@ pub fn roll_back<'p>(
 fn revert(plan: &OpenPlan, git: &Git, commit: &Oid, undo: Incoming<'_>) -> HostResult<Oid> {
     let (tree, files) = (undo.tree().clone(), undo.files());
     let message = git.revert_message(commit)?;
-    // One that was killed may have left it staged.
+    // A killed process may have left it staged.
     git.take_back(&files)?;
     let placed = undo.place()?;
     let blocked = match git.commit_tree(&tree, &files, &message)? {

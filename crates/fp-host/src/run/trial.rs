@@ -1,4 +1,4 @@
-//! Tries the plan's commands in the checkout before any work, for as long as a person waits without asking why.
+//! Tries the plan's commands in the checkout before any work, for no longer than a person waits without asking why.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -13,15 +13,15 @@ use crate::error::HostResult;
 use crate::plan::OpenPlan;
 use crate::process::Limits;
 
-/// Time for all commands. Each has half of what is left, so that a slow one leaves some to the others.
+/// Time for all commands. Each gets half of the rest, so that a slow one leaves some to the others.
 const TIME: Duration = Duration::from_secs(60);
-/// Time after which it says what it is at.
+/// Time after which it announces each command.
 const SILENCE: Duration = Duration::from_secs(1);
-/// With less, no further command begins.
+/// Least remaining time to start another command.
 const LEAST: Duration = Duration::from_secs(1);
 
-/// Tries the commands of `plan` if that is due, and records the results. Returns what the user should know at once:
-/// which commands take too long, fail, or changed files. Says the commands that run after the first second.
+/// Tries the commands of `plan` if that is due, and records the results. Returns notices for the user: which commands
+/// take too long, fail, or changed files. Announces the commands that run after the first second.
 pub fn try_commands(
     plan: &OpenPlan,
     say: impl Fn(&str),
@@ -83,7 +83,7 @@ pub fn try_commands(
         runs.extend(ran);
         let now = git.snapshot_tree()?.tree;
         let changes = git.diff(&last, &now)?;
-        // New files are what tools leave behind. Once work has begun, a change may be a builder's.
+        // New files are by-products of tools. Once work has begun, a change may be a builder's.
         let changed = changes
             .iter()
             .filter(|change| !begun && change.status != ChangeStatus::Added);

@@ -1,5 +1,5 @@
-//! From a verdict to a commit: runs the mechanical checks of a submitted task on its bench and records them, then what a
-//! verifier judges, and settles what has passed.
+//! Takes a submitted task to its commit: runs its mechanical checks on its bench, records them and the verifier's
+//! verdict, and settles passed tasks.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ use crate::process::Limits;
 use crate::store::acquire;
 use crate::trust::AgreedCommands;
 
-/// The results of the checks, and what is left to judge.
+/// The results of the checks, and the criteria left to judge.
 #[derive(Debug, Clone)]
 pub struct Verified {
     pub title: String,
@@ -78,7 +78,7 @@ impl ApprovedWork {
     }
 }
 
-/// A task's change as it is about to be handed in.
+/// A task's change just before it is submitted.
 #[derive(Debug, Clone)]
 pub struct Submission {
     /// The working tree as a git tree.
@@ -109,7 +109,7 @@ pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> HostResult<Submis
     let bench = Bench::of(&git, state, task, &scope)?;
     let mut measured = bench.measure()?;
     measured.read_lines(&git)?;
-    // The words of an edited task, which may allow what it did, are the verification's to refuse.
+    // Only the verification can refuse the text of an edited task, which may allow this change.
     let failed = match is_edited {
         true => Vec::new(),
         false => verification::failed_at_hand(&scope, &measured.facts),
@@ -128,8 +128,8 @@ pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> HostResult<Submis
     })
 }
 
-/// The tasks whose uncommitted changes may have entered the working tree since `id` was first claimed: those
-/// under way, those released, and those that ended since then. A worktree has no others.
+/// The tasks whose uncommitted changes may have entered the working tree since `id` was first claimed: those under way,
+/// those released, and those that ended since then. In a worktree there are none.
 fn tasks_beside(state: &State, task: &TaskState) -> Vec<OtherTask> {
     if task.worktree().is_some() {
         return Vec::new();
@@ -154,8 +154,8 @@ fn tasks_beside(state: &State, task: &TaskState) -> Vec<OtherTask> {
         .collect()
 }
 
-/// The paths of `snapshot`, of the checkout, that changed since a task last left it, though no task under way could
-/// have changed them. What is committed has its own question; a new file that no task lists is the user's.
+/// The paths of `snapshot`, of the checkout, that changed since a task last left it, although no task under way could
+/// have changed them. Commits have their own question; a new file that no task lists is the user's.
 pub fn unexplained(
     plan: &OpenPlan,
     git: &Git,
@@ -179,7 +179,7 @@ pub fn unexplained(
             .iter()
             .filter(|task| task.status != Status::Completed),
     );
-    // A commit or its undoing may be under way.
+    // A commit or a rollback may be under way.
     let busy = acquire(&plan.commit_lock(), Duration::ZERO).is_err();
     let begun =
         |task: &&TaskState| task.base.is_some() && (busy || task.status != Status::Completed);
@@ -207,7 +207,7 @@ pub fn unexplained(
 pub(super) fn check_limits(settings: &Settings) -> Limits {
     Limits {
         time: Duration::from_secs(settings.verify.timeout_seconds.into()),
-        // A check takes from them what failed.
+        // A check reads its failures from them.
         head: 16 * 1024,
         tail: 48 * 1024,
     }
@@ -293,7 +293,7 @@ pub fn verify(
     Ok(verified)
 }
 
-/// Files that a commit of another task puts into the checkout at this moment are nobody's edit.
+/// Files that another task's commit is putting into the checkout aren't edits.
 fn leave_out_commits(plan: &OpenPlan, facts: &mut ChangeFacts) {
     let is_committing = acquire(&plan.commit_lock(), Duration::ZERO).is_err();
     if let (true, Some((began, now))) = (is_committing, &mut facts.around) {
@@ -301,7 +301,7 @@ fn leave_out_commits(plan: &OpenPlan, facts: &mut ChangeFacts) {
     }
 }
 
-/// The checks `before`, of the same tree, with what its surroundings say now: a hook made since then would run in the
+/// The checks `before`, of the same tree, with its current surroundings: a hook added since then would run in the
 /// commit.
 fn renewed(before: &[Check], around: Vec<Check>) -> Vec<Check> {
     if around.iter().all(|check| before.contains(check)) {
@@ -316,8 +316,8 @@ fn renewed(before: &[Check], around: Vec<Check>) -> Vec<Check> {
         .collect()
 }
 
-/// Runs the `Verify` commands of `leaf`, as `agreed`, in `directory`: the checks, and true if they passed; `None` without
-/// such a command.
+/// Runs the `Verify` commands of `leaf`, as `agreed`, in `directory`. Returns the checks, and true if they passed;
+/// `None` without such a command.
 pub fn check_before(
     leaf: &Task,
     agreed: AgreedCommands,
@@ -348,11 +348,11 @@ pub struct RecordedVerdict {
     /// The path of its evidence file below the plan's folder.
     pub evidence: String,
     pub settled: Vec<Settled>,
-    /// Why the commit has to follow later.
+    /// The reason why the commit follows later.
     pub delayed: Option<HostError>,
 }
 
-/// Records `verdict` on the task as it is verified now, with its evidence, and settles what has passed.
+/// Records `verdict` on the task in its verified state, with its evidence, and settles passed tasks.
 pub fn judge(
     plan: &OpenPlan,
     verdict: &VerifierVerdict,

@@ -1,8 +1,7 @@
-//! The builders' own worktrees, one for each builder below the plan's folder. A builder reuses its worktree
-//! from task to task, and all are gone when the run is over. Uncommitted work in them is kept as a patch, and a
-//! repository of its own as it is.
-//! Whoever creates, empties or removes a worktree holds one lock, so that two agents under one name can't
-//! pull a worktree away from each other.
+//! The builders' own worktrees, one for each builder below the plan's folder. A builder reuses its worktree from task
+//! to task, and all are gone when the run is over. Uncommitted work in them is kept as a patch, and a nested repository
+//! is moved aside. Creating, emptying or removing a worktree takes one lock, so that two agents with the same name
+//! can't remove each other's worktree.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -23,7 +22,7 @@ use crate::plan::OpenPlan;
 use crate::platform::{self, os_string};
 use crate::store::acquire;
 
-/// Time to wait for other processes that create worktrees; each takes as long as a checkout.
+/// Time to wait for other processes that create worktrees; each needs a checkout.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The right to create, empty and remove worktrees of a repository, held as long as this lives.
@@ -57,7 +56,7 @@ fn no_worktree(owner: &AgentName, path: &Path) -> HostError {
     HostError::refused(said).with_hint(hint)
 }
 
-/// The working tree of the submitted `task`. Makes a missing worktree again, as it was handed in.
+/// The working tree of the submitted `task`. Recreates a missing worktree with the submitted files.
 pub(super) fn submitted(plan: &OpenPlan, state: &State, task: &TaskState) -> HostResult<Git> {
     if task
         .worktree()
@@ -76,7 +75,7 @@ fn open(plan: &OpenPlan, owner: &AgentName) -> Option<Git> {
 fn open_at(plan: &OpenPlan, path: &Path) -> Option<Git> {
     let is_folder = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
     let git = Git::open_with(path, &plan.settings.plans_dir).ok()?;
-    // A folder that is no worktree of its own belongs to the checkout around it.
+    // A folder that isn't a worktree belongs to the checkout around it.
     let is_own = plan.repo.git_dir.as_deref() == Some(git.common_dir())
         && platform::real_path(path).is_ok_and(|path| path == git.worktree());
     // Git uses this reason while it creates a worktree. A user may lock one for any other.
@@ -86,7 +85,7 @@ fn open_at(plan: &OpenPlan, path: &Path) -> Option<Git> {
 }
 
 impl<'p> Worktrees<'p> {
-    /// Waits for the lock. Fails if a link is in the place of the folder.
+    /// Waits for the lock. Fails if the folder is a link.
     pub fn lock(plan: &'p OpenPlan) -> HostResult<Self> {
         let folder = plan.worktrees();
         if folder.is_symlink() {
@@ -100,8 +99,8 @@ impl<'p> Worktrees<'p> {
     }
 
     /// Prepares the worktree of `owner`, which is about to claim `task`: as `owner` left it if the task was its last
-    /// one there, else at HEAD of the checkout, with what another builder or an earlier patch has of the task. Calls `say`
-    /// with the patch that keeps another task's work.
+    /// one there, else at HEAD of the checkout, with the task's work from another builder or an earlier patch. Calls
+    /// `say` with the patch that keeps another task's work.
     pub fn prepare(
         &self,
         state: &State,
@@ -120,13 +119,13 @@ impl<'p> Worktrees<'p> {
         for name in std::iter::once(owner).chain(task.worktree().filter(|other| *other != owner)) {
             if let Some(git) = self.open(name) {
                 let kept = keep_unfinished(self.plan, state, name, &git)?;
-                // The patch of the task itself is taken up below.
+                // The patch of the task itself is applied below.
                 let of_another = kept.filter(|_| state.worktrees.get(name) != Some(&task.leaf.id));
                 of_another.iter().for_each(|patch| say(patch));
             }
         }
         let head = self.plan.newest(state)?;
-        // Differences that git sees right after a checkout, such as line ends, are nobody's change.
+        // Differences right after a checkout, such as line ends, aren't anybody's change.
         let git = self.at(owner, &head, &say)?;
         let (mut snapshot, surroundings) = git.observe()?;
         let repositories = keep_repositories(self.plan, owner.as_str(), &git, &snapshot)?;
@@ -196,11 +195,12 @@ impl<'p> Worktrees<'p> {
         self.at(owner, commit, &|_| {})?.show_tree(tree)
     }
 
-    /// The worktree of `owner`, at `commit`. Recreates one that git can't reset, and says which repositories it kept of it.
+    /// The worktree of `owner`, at `commit`. Recreates one that git can't reset, and announces which of its
+    /// repositories it kept.
     fn at(&self, owner: &AgentName, commit: &Oid, say: &dyn Fn(&Path)) -> HostResult<Git> {
         let path = path(self.plan, owner);
         if let Some(git) = self.open(owner).filter(|git| git.operation().is_none())
-            // A sandbox may hold folders in it that can't be removed, and are no files of anybody's.
+            // A sandbox may keep folders in it that can't be removed and hold no work.
             && (git.begin_anew(commit).is_ok() || is_fresh(&git, commit))
         {
             return Ok(git);
@@ -236,8 +236,8 @@ impl<'p> Worktrees<'p> {
         made.map_err(HostError::writing(&folder))
     }
 
-    /// Removes everything in the folder of worktrees that isn't `needed`, with git's records. Returns where it kept the
-    /// uncommitted work of `state` found there.
+    /// Removes everything in the folder of worktrees that isn't `needed`, with git's records. Returns the paths under
+    /// which it kept uncommitted work of `state`.
     fn sweep(&self, state: &State, needed: &BTreeSet<OsString>) -> HostResult<Vec<PathBuf>> {
         let folder = self.plan.worktrees();
         let git = self.git()?;
@@ -273,7 +273,7 @@ impl<'p> Worktrees<'p> {
         let removed: Vec<HostResult<_>> = left.into_iter().map(remove).collect();
         let kept: Vec<Vec<PathBuf>> = removed.into_iter().collect::<Result<_, _>>()?;
         if needed.is_empty() {
-            // Fails if another process has put something there meanwhile, which is fine.
+            // Fails if another process has put something there in the meantime, which is fine.
             drop(fs::remove_dir(&folder));
         }
         Ok(kept.concat())
@@ -293,9 +293,9 @@ impl<'p> Worktrees<'p> {
     }
 }
 
-/// Removes the worktrees that the run no longer needs (all, once it is over) and the remains of killed
-/// processes. Without any worktrees it costs one look at a folder. Returns where it kept the uncommitted work
-/// found there.
+/// Removes the worktrees that the run no longer needs (all, once it is over) and the remains of killed processes.
+/// Without any worktrees it only checks whether a folder exists. Returns the paths under which it kept uncommitted
+/// work.
 pub fn sweep(plan: &OpenPlan) -> HostResult<Vec<PathBuf>> {
     let state = plan.load()?.state;
     let had_some = state.terms().checkout.is_some();
@@ -309,8 +309,8 @@ pub fn sweep(plan: &OpenPlan) -> HostResult<Vec<PathBuf>> {
     worktrees.sweep(&state, &needed.collect())
 }
 
-/// Shows the newest commit of a shared plan's branch in the checkout for it, which is `fp`'s own. Does nothing in another
-/// plan.
+/// Checks out the newest commit of a shared plan's branch in `fp`'s own checkout. Does nothing in a plan that isn't
+/// shared.
 pub fn follow_branch(plan: &OpenPlan) -> HostResult<()> {
     let Some(member) = plan.store.membership()? else {
         return Ok(());
@@ -327,7 +327,7 @@ pub fn follow_branch(plan: &OpenPlan) -> HostResult<()> {
     main.add_worktree(&path, &member.tip)
 }
 
-/// Keeps the work on tasks in `lost`, which this machine had in `before`, as patches.
+/// Keeps the work on the `lost` tasks, which this machine held in `before`, as patches.
 pub(crate) fn keep_lost(
     plan: &OpenPlan,
     before: &State,
@@ -401,11 +401,11 @@ const MAX_PATCH: u64 = 64 * 1024 * 1024;
 pub enum EarlierWork {
     /// It is in the worktree.
     Restored,
-    /// It doesn't fit any more; the patch has it.
+    /// It doesn't apply any more; it is still in the patch.
     Kept(PathBuf),
 }
 
-/// The patch with the unfinished work on `task`. Fails if a link is in the place of the folder.
+/// The patch with the unfinished work on `task`. Fails if the folder is a link.
 fn patch_of(plan: &OpenPlan, task: &TaskState) -> HostResult<PathBuf> {
     Ok(unfinished_folder(plan)?.join(format!("task-{}.patch", task.leaf.id)))
 }
@@ -442,8 +442,8 @@ fn keep_unfinished(
     )
 }
 
-/// Moves the repositories that a builder made or cloned in its worktree `git`, which is as in `snapshot`, to a folder for
-/// the worktree `name`: no patch has what is in them. Returns where they are.
+/// Moves the repositories that a builder made or cloned in its worktree `git`, which is as in `snapshot`, to a folder
+/// for the worktree `name`: a patch can't hold their content. Returns their new paths.
 fn keep_repositories(
     plan: &OpenPlan,
     name: &str,
@@ -485,7 +485,7 @@ fn keep_patch(plan: &OpenPlan, task: &TaskState, patch: &[u8]) -> HostResult<Opt
     let folder = plan.folder.file(FOLDER);
     file::make_folders(&folder)?;
     file::replace(&path, patch)?;
-    // The work itself is about to be removed. Windows syncs nothing that is open for reading alone.
+    // The work itself is about to be removed. Windows can't sync a file that is open only for reading.
     let synced = fs::File::options()
         .write(true)
         .open(&path)
@@ -494,7 +494,7 @@ fn keep_patch(plan: &OpenPlan, task: &TaskState, patch: &[u8]) -> HostResult<Opt
     Ok(Some(path))
 }
 
-/// True if nothing of it can be lost: it is committed, or git has the tree for its commit.
+/// True if none of it can be lost: it is committed, or git has the tree for its commit.
 fn has_passed(task: &TaskState) -> bool {
     task.status == Status::Completed || task.awaits_commit()
 }

@@ -1,6 +1,6 @@
-//! Finds the lines of a log that this machine's `fp` didn't write. Each line ends with a code over itself and the code before
-//! it, by a key that no repository can bring along. So a line that came by a pull, a merge or an editor is found where it
-//! stands, without any state beside the log.
+//! Finds the lines of a log that this machine's `fp` didn't write. Each line ends with a code over itself and the code
+//! before it, by a key that no repository can bring along. So a line from a pull, a merge or an editor is found in its
+//! place, without any state beside the log.
 
 use fp_plan::plan::id::PlanId;
 
@@ -30,14 +30,14 @@ impl<'k> Chain<'k> {
         }
     }
 
-    /// Goes on to `line`; true if this machine wrote it. Without a key nothing is known to be its own.
+    /// Advances to `line`; true if this machine wrote it. Without a key no line counts as its own.
     pub(super) fn read(&mut self, line: &[u8]) -> bool {
         let (body, code) = parts_of(line);
         let due = self.go_on(body);
         due.is_some_and(|due| code == Some(due.as_bytes()))
     }
 
-    /// `line` as this machine writes it next.
+    /// `line` with the code that comes next in the chain.
     pub(super) fn write(&mut self, line: &[u8]) -> Vec<u8> {
         let (body, _) = parts_of(line);
         let mut written = body.to_vec();
@@ -61,7 +61,7 @@ impl<'k> Chain<'k> {
     }
 }
 
-/// `line` without its code and its last brace, and the code.
+/// Splits `line` into its text, without the code and the last brace, and its code.
 fn parts_of(line: &[u8]) -> (&[u8], Option<&[u8]>) {
     let line = line.trim_ascii();
     let line = line.strip_suffix(b"}").unwrap_or(line);
@@ -76,7 +76,7 @@ fn parts_of(line: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// `lines`, those of a whole log of `plan`, as the user whose trust store is in `folder` has them written by `fp`.
+/// Signs `lines`, a whole log of `plan`, with the key of the user whose trust store is in `folder`.
 ///
 /// # Errors
 /// The user's key can't be used.

@@ -1,5 +1,4 @@
-//! A live view follows a log that others write: this reads it from the beginning, and further as it grows,
-//! without a lock.
+//! Reads a log that others write, from the beginning and as it grows, without a lock.
 
 use std::fs::OpenOptions;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -32,8 +31,7 @@ pub struct Portion {
     pub lines: Vec<LogLine>,
     /// Bytes after the last whole line: it is being written right now, or is torn.
     pub torn: u64,
-    /// True if the log was truncated or replaced since the last read. `lines` then starts over from the
-    /// first.
+    /// True if the log was truncated or replaced since the last read. `lines` then starts over at the first line.
     pub anew: bool,
 }
 
@@ -96,8 +94,8 @@ impl Store {
 }
 
 impl LogReader {
-    /// Reads the lines added since the last read, at first all of them. Fails if the log can't be read or a
-    /// line is no entry, and then returns none of the lines.
+    /// Reads the lines added since the last read, at first all of them. Fails, and returns no lines, if the log can't
+    /// be read or a line isn't an entry.
     pub fn more(&mut self) -> HostResult<Portion> {
         let Some(mut file) = open(&self.path, OpenOptions::new().read(true))? else {
             return Ok(Portion::default());
@@ -145,8 +143,8 @@ impl LogReader {
     }
 }
 
-/// The entry on line `number` (from 1) of the log at `path`, whose sequence number must be `due`; `None` for
-/// an empty line. Fails on a line that is no entry, on a gap, and on an entry of a newer version.
+/// The entry on line `number` (from 1) of the log at `path`, whose sequence number must be `due`; `None` for an empty
+/// line. Fails on an invalid line, on a gap, and on an entry of a newer version.
 pub(super) fn line_entry(
     path: &Path,
     number: usize,
@@ -187,7 +185,7 @@ pub(super) fn line_entry(
     Ok(Some(entry))
 }
 
-/// The error for line `number`, from 1, of the file at `path`, which is no entry.
+/// The error for the invalid line `number`, from 1, of the file at `path`.
 pub(super) fn wrong_line(path: &Path, number: usize, detail: &dyn std::fmt::Display) -> HostError {
     let path = path.display();
     HostError::failed(format_args!(
@@ -211,7 +209,7 @@ pub(crate) fn whole_lines(text: &[u8]) -> usize {
     }
 }
 
-/// The version of a line, whatever else it has.
+/// The version of a line, regardless of its other fields.
 pub(crate) fn line_version(line: &[u8]) -> Option<u32> {
     let version = serde_json::from_slice::<Value>(line)
         .ok()?
@@ -220,10 +218,10 @@ pub(crate) fn line_version(line: &[u8]) -> Option<u32> {
     u32::try_from(version).ok()
 }
 
-/// A log as it was found.
+/// A log, however broken.
 #[derive(Debug, Default)]
 pub struct ExaminedLog {
-    /// The entries before the first line that is none.
+    /// The entries before the first invalid line.
     pub entries: Vec<Entry>,
     /// The fault of that line.
     pub fault: Option<HostError>,
@@ -231,7 +229,7 @@ pub struct ExaminedLog {
     pub foreign: Option<u64>,
     /// Bytes after the last whole line.
     pub torn: u64,
-    /// The last entry that this machine knows of by its snapshot.
+    /// The last entry in this machine's snapshot.
     pub written: u64,
 }
 

@@ -1,6 +1,7 @@
-//! The ledger of a shared plan. `events.jsonl` has what the remote has, in its order. What no other machine needs in order
-//! waits in `waiting.jsonl`, and goes with the next entry that one does. The ledger's lock is free while git talks with
-//! the remote, so that hooks never wait for a network; `sync.lock` has one process at a time do that.
+//! The ledger of a shared plan. `events.jsonl` has the remote's entries in the remote's order. Entries whose order
+//! matters to no other machine wait in `waiting.jsonl`, and are pushed with the next one whose order does. The ledger's
+//! lock is free while git talks to the remote, so that hooks never wait for a network; `sync.lock` lets one process at
+//! a time do that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -31,33 +32,33 @@ use crate::trust::{MachineKey, foreign_entry};
 
 const WAITING: &str = "waiting.jsonl";
 const SYNC_LOCK: &str = "sync.lock";
-/// Time between two looks at the remote by whoever only watches.
+/// Interval between two fetches by a process that only watches.
 const LOOK_AROUND: Duration = Duration::from_secs(10);
 /// Time to wait for another process of this clone.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The entries that wait, as the state counts them.
+/// The entries that wait.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Waiting {
     pub(super) entries: Vec<Entry>,
     mark: LogMark,
     /// Length of its whole lines in bytes; the rest is torn.
     whole: u64,
-    /// The state without them; `None` where there are none.
+    /// The state without them; `None` if there are none.
     base: Option<Arc<State>>,
 }
 
-/// The result of a look at the remote.
+/// The result of a sync.
 #[derive(Debug, Default)]
 pub struct Synced {
-    /// The state before, and the tasks of this machine that another has by now.
+    /// The state before, and the tasks that another machine has taken from this one.
     pub lost: Option<(Arc<State>, BTreeSet<TaskId>)>,
     /// Notices for the user.
     pub notices: Vec<String>,
 }
 
 impl Loaded {
-    /// The state without what waits.
+    /// The state without the waiting entries.
     pub(super) fn base(&self) -> &Arc<State> {
         self.waiting.base.as_ref().unwrap_or(&self.state)
     }
@@ -68,10 +69,10 @@ impl Store {
         self.folder().join(WAITING)
     }
 
-    /// This clone's part in the plan, if this machine took one on.
+    /// This clone's membership in the plan, if this machine joined it.
     ///
     /// # Errors
-    /// Its file, or the trust store, can't be read.
+    /// Its file or the trust store can't be read.
     pub fn membership(&self) -> HostResult<Option<Membership>> {
         Membership::load_own(self.folder(), &self.plan_id)
     }
@@ -81,7 +82,7 @@ impl Store {
         member.ok_or_else(|| not_joined(&self.plan_id))
     }
 
-    /// This clone's part; `None` for a plan that isn't shared.
+    /// This clone's membership; `None` for a plan that isn't shared.
     fn part(&self) -> HostResult<Option<Membership>> {
         match self.membership()? {
             None if self.load()?.state.is_shared() => Err(not_joined(&self.plan_id)),
@@ -89,13 +90,13 @@ impl Store {
         }
     }
 
-    /// True if the same entries wait as `loaded` has. Reads none of them.
+    /// True if the waiting entries are still those in `loaded`. Reads none of them.
     pub(super) fn waits_still(&self, loaded: &Loaded) -> bool {
         let file = open_marked(&self.waiting_file()).ok().flatten();
         loaded.waiting.mark == file.map_or_else(LogMark::default, |(_, mark)| mark)
     }
 
-    /// Adds what waits to `loaded`, whose state is that of the log.
+    /// Adds the waiting entries to `loaded`, whose state is that of the log.
     pub(super) fn add_waiting(&self, loaded: &mut Loaded) -> HostResult<()> {
         let path = self.waiting_file();
         let Some((file, mark)) = open_marked(&path)? else {
@@ -107,7 +108,7 @@ impl Store {
         if text.is_empty() {
             return Ok(());
         }
-        // What was pushed is in the log by now, though a kill kept it here.
+        // Pushed entries are already in the log, although a kill left them here.
         let Some(member) = self.membership()? else {
             return Ok(());
         };
@@ -136,7 +137,7 @@ impl Store {
         };
         let sync = acquire(&self.folder().join(SYNC_LOCK), patience)?;
         let member = self.expect_membership()?;
-        // Another process of this clone has just talked with the remote, so there is no need to fetch again.
+        // Another process of this clone has just fetched, so there is no need to fetch again.
         let is_fresh = member.seen != before.seen && member.in_flight.is_empty();
         let synced = if is_fresh {
             Synced::default()
@@ -152,7 +153,7 @@ impl Store {
     /// Fetches what other machines have done; nothing in a plan that isn't shared.
     ///
     /// # Errors
-    /// The remote can't be reached, has something that doesn't go on from what was seen, or a file can't be used.
+    /// The remote can't be reached, its log doesn't continue the known one, or a file can't be used.
     pub fn sync(&self, patience: Duration) -> HostResult<Synced> {
         if self.part()?.is_none() {
             return Ok(Synced::default());
@@ -161,7 +162,7 @@ impl Store {
         self.sync_locked(patience)
     }
 
-    /// Begins the plan on a remote, with this machine as its first.
+    /// Creates the plan on a remote, with this machine as its first.
     ///
     /// # Errors
     /// As for [`FleetRemote::begin`]; nothing has changed then.
@@ -202,10 +203,11 @@ impl Store {
         Ok(())
     }
 
-    /// Writes everything in `news` to this folder, as the part of `machine`, which has heard of the others as in `heard`.
+    /// Joins as `machine`: writes everything in `news` to this folder. `heard` has the last sign of life of each
+    /// machine.
     ///
     /// # Errors
-    /// A file can't be written, or an entry is none.
+    /// A file can't be written, or an entry is invalid.
     pub fn adopt(
         &self,
         remote: &FleetRemote,
@@ -232,7 +234,7 @@ impl Store {
         Ok(())
     }
 
-    /// Ends this machine's part where the remote can't be used: writes `last` here alone.
+    /// Ends this machine's membership without the remote: writes `last` only locally.
     ///
     /// # Errors
     /// As for [`Store::lock`].
@@ -250,13 +252,13 @@ impl Store {
         Ok(())
     }
 
-    /// Looks at the remote of a shared plan again and again, in the background, as long as this process lives.
+    /// Keeps syncing a shared plan in the background as long as this process lives.
     pub fn follow_remote(&self) {
         if self.membership().is_ok_and(|member| member.is_some()) {
             let store = Self::new(self.folder().to_owned(), self.plan_id.clone());
             std::thread::spawn(move || {
                 loop {
-                    // What can't be reached now may be the next time.
+                    // An unreachable remote may be back the next time.
                     let _ = store.sync(PATIENCE);
                     std::thread::sleep(LOOK_AROUND);
                 }
@@ -264,7 +266,7 @@ impl Store {
         }
     }
 
-    /// How many entries wait for the next one that other machines need.
+    /// The number of waiting entries.
     ///
     /// # Errors
     /// As for [`Store::load`].
@@ -299,7 +301,7 @@ impl Store {
         let mut base = State::clone(loaded.base());
         let (mut lines, mut noted) = (Vec::new(), false);
         for (commit, entry) in news.entries(&member.place.log_ref)? {
-            // A process that was killed after its push may have put it into the log.
+            // A process killed after its push may already have put it into the log.
             if entry.seq <= base.seq {
                 continue;
             }
@@ -336,13 +338,13 @@ impl Store {
         Ok(synced)
     }
 
-    /// The chain of a line that waits: each stands by itself, since they go one by one.
+    /// The chain of a waiting line: each has its own, since they leave one by one.
     fn waiting_chain<'k>(&'k self, key: Option<&'k MachineKey>) -> Chain<'k> {
         Chain::new(key, &self.plan_id, WAITING)
     }
 
-    /// The entries that may wait in the whole lines of `text`, the file at `path`, from byte `skipped` on, and that this
-    /// machine wrote: others would go out in its name. A torn one was never told anybody.
+    /// The entries that may wait in the whole lines of `text`, the file at `path`, from byte `skipped` on. Only those
+    /// that this machine wrote, since others would be pushed in its name. A torn one was never reported.
     fn entries_in(&self, path: &Path, text: &[u8], skipped: usize) -> HostResult<Vec<Entry>> {
         let rest = &text[skipped..];
         let before = text[..skipped]
@@ -365,7 +367,7 @@ impl Store {
         Ok(entries)
     }
 
-    /// Drops everything that waits.
+    /// Drops all waiting entries.
     fn forget_waiting(&self) -> HostResult<()> {
         let path = self.waiting_file();
         match fs::remove_file(&path) {
@@ -376,13 +378,13 @@ impl Store {
         }
     }
 
-    /// Drops from what waits everything that has `landed`, and what needed a hold on tasks that are `lost`.
+    /// Drops the waiting entries that have `landed`, and those about `lost` tasks.
     fn drop_waiting(&self, landed: Option<&InFlight>, lost: &BTreeSet<TaskId>) -> HostResult<()> {
         let path = self.waiting_file();
         let Some((file, _)) = open_marked(&path)? else {
             return Ok(());
         };
-        // Closes it, since Windows may refuse to replace a file that is open.
+        // Closes the file, since Windows may refuse to replace an open one.
         let text = read_all(file, &path)?;
         let skipped = landed.map_or(0, |pushed| pushed.waited_in(&text));
         if skipped == 0 && lost.is_empty() {
@@ -398,9 +400,9 @@ impl Store {
 }
 
 impl Ledger<'_> {
-    /// Appends `events` to the ledger of a shared plan: those that may wait here, others on the remote first.
+    /// Appends `events` to the ledger of a shared plan: those that may wait only locally, others first on the remote.
     pub(super) fn append_shared(&mut self, events: Vec<Event>, now: Timestamp) -> HostResult<()> {
-        // Others would get entries that don't go on from theirs.
+        // Other machines would get entries that don't continue their log.
         if let Some(foreign) = foreign_entry(&self.loaded.state) {
             return Err(foreign);
         }
@@ -448,7 +450,7 @@ impl Ledger<'_> {
         for entry in &entries {
             lines.extend(line_of(entry)?);
         }
-        // Hooks write while git talks.
+        // Hooks write while git talks to the remote.
         self.lock = None;
         if self.sync.is_none() {
             self.sync = Some(acquire(&store.folder().join(SYNC_LOCK), PATIENCE)?);
@@ -483,7 +485,7 @@ impl Ledger<'_> {
     }
 }
 
-/// `entry` as it is written and sent: without anybody's secrets.
+/// `entry` as it is written and sent: without secrets.
 fn without_secrets(entry: &Entry) -> HostResult<Entry> {
     let clean = serde_json::to_value(entry).and_then(|mut value| {
         redact(&mut value);

@@ -22,7 +22,7 @@ const SNAPSHOT_VERSION: u32 = 4;
 /// A state, the log's mark at that time, and the code of its last line.
 pub(super) type Stored = (LogMark, String, State);
 
-/// What the snapshot at `path` has of `plan_id`. `None` unless [`write()`] wrote it with the same key.
+/// The snapshot at `path`, of `plan_id`. `None` unless [`write()`] wrote it with the same key.
 pub(super) fn stored(path: &Path, plan_id: &PlanId, key: Option<&MachineKey>) -> Option<Stored> {
     let mut bytes = Vec::new();
     open(path, OpenOptions::new().read(true))
@@ -78,16 +78,16 @@ impl LogMark {
     }
 }
 
-/// The state, with what ties it to the log.
+/// The state, and the data that ties it to the log.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct StoredState<'a> {
     schema_version: u32,
     log: LogMark,
-    /// That of the log's last line.
+    /// The code of the log's last line.
     #[serde(borrow)]
     code: Cow<'a, str>,
-    /// Reveals a state that somebody else wrote.
+    /// Exposes a state that somebody else wrote.
     seal: String,
     #[serde(borrow)]
     state: &'a RawValue,

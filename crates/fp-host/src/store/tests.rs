@@ -80,7 +80,7 @@ fn the_snapshot_equals_the_log() {
     assert!(by_snapshot.task(&"1".parse().unwrap()).is_some());
 }
 
-/// The state that a process keeps in memory equals the one that it would read.
+/// The state in memory equals the one on disk.
 #[test]
 fn what_was_appended_is_known_without_reading() {
     let (_folder, store) = store();
@@ -223,7 +223,7 @@ fn an_entry_that_this_machine_did_not_write_is_found_where_it_is() {
     let text = fs::read_to_string(&log).unwrap();
     let lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let foreign = |what: &str, lines: Vec<String>, expect: Option<u64>| {
-        // Somebody who takes a line out or puts one in numbers them.
+        // A forger who removes or inserts a line renumbers the rest.
         let numbered = lines.iter().zip(1..).map(|(line, number)| {
             let (start, rest) = line.split_once("\"seq\":").unwrap();
             let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -277,7 +277,7 @@ fn an_entry_that_this_machine_did_not_write_is_found_where_it_is() {
     let swapped =
         |lines: &mut Vec<String>| lines[1] = lines[1].replace(&code(&lines[1]), &code(&lines[2]));
     foreign("with another code", with(&swapped), Some(2));
-    // What is appended to it makes it no less foreign.
+    // It stays foreign when this machine appends to it.
     fs::write(
         &log,
         with(&|lines| lines[1] = lines[1].replace("\"b\"", "\"x\"")).join("\n") + "\n",
@@ -285,14 +285,14 @@ fn an_entry_that_this_machine_did_not_write_is_found_where_it_is() {
     .unwrap();
     append(&store, "e");
     assert_eq!(another(&store).load().unwrap().state.foreign, Some(2));
-    // Nor does a snapshot that somebody wrote for it.
+    // A forged snapshot changes nothing.
     let snapshot = store.folder().join(SNAPSHOT);
     let sealed = fs::read_to_string(&snapshot).unwrap();
     let forged = sealed.replace("\"foreign\":2,", "");
     assert_ne!(forged, sealed);
     fs::write(&snapshot, forged).unwrap();
     assert_eq!(another(&store).load().unwrap().state.foreign, Some(2));
-    // It is kept aside, whole, where a new one begins.
+    // A new log begins; the old one is kept aside in full.
     let before = fs::read(&log).unwrap();
     let mut ledger = store.lock(PATIENCE).unwrap();
     let kept = ledger.begin_anew().unwrap().unwrap();

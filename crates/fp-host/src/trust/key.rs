@@ -1,5 +1,5 @@
-//! The key by which this machine tells what its own `fp` wrote: the lines of a log, and its snapshot. It lies beside the
-//! trust store, so nothing that comes with a repository can be written with it.
+//! The key with which this machine marks what its own `fp` wrote: the lines of a log, and its snapshot. It is beside
+//! the trust store, so nothing in a repository can be forged with it.
 
 use std::fs;
 use std::io::Write as _;
@@ -25,10 +25,10 @@ impl std::fmt::Debug for MachineKey {
 }
 
 impl MachineKey {
-    /// The key in `folder`, that of the trust store; `None` if nothing was ever written with one.
+    /// The key in `folder`, that of the trust store; `None` if there is none yet.
     ///
     /// # Errors
-    /// It can't be read, is none, or others than the user may know it.
+    /// It can't be read, isn't a key, or others than the user may know it.
     pub(crate) fn read(folder: &Path) -> HostResult<Option<Self>> {
         let path = folder.join(FILE);
         let bytes = match file::read_bytes(&path, LENGTH as u64) {
@@ -72,7 +72,7 @@ impl MachineKey {
         file.write_all(&key)
             .and_then(|()| file.as_file().sync_all())
             .map_err(failed)?;
-        // Another process's may be there by now.
+        // Another process may have written one first.
         let refused = file.persist_noclobber(&path).err();
         Self::read(folder)?.ok_or_else(|| {
             let gone = std::io::ErrorKind::NotFound.into();
@@ -80,7 +80,8 @@ impl MachineKey {
         })
     }
 
-    /// The code of `parts` in this order, which nobody without the key can tell: HMAC-SHA256 as 64 hexadecimal digits.
+    /// The code of `parts` in this order, which can't be computed without the key: HMAC-SHA256 as 64 hexadecimal
+    /// digits.
     pub(crate) fn code_of(&self, parts: &[&[u8]]) -> String {
         let mut code =
             Hmac::<Sha256>::new_from_slice(&self.0).expect("HMAC takes a key of any length");

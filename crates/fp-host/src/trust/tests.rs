@@ -62,7 +62,7 @@ fn of_the_approvals_of_a_plan_the_last_one_counts() {
     check(&[approval("a"), coded("a", "1")]);
 }
 
-/// Of several processes that need a key first, each has the same one.
+/// Several processes that create the key at once all get the same one.
 #[test]
 fn a_key_is_made_once_and_kept_from_others() {
     let folder = tempfile::tempdir().unwrap();
@@ -114,7 +114,7 @@ fn what_was_agreed_to_is_known_in_its_repository_alone() {
     assert_eq!(text.lines().count(), 1, "{text}");
 }
 
-/// Git can't say whether the folder has the commit that the repository had.
+/// Git can't tell whether the folder has the repository's first commit.
 #[test]
 fn a_repository_that_can_not_be_asked_is_not_trusted() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Calls of this program by an agent: each role has its own.
+//! Allows agents to call this program: each role has its own commands.
 
 use std::path::Path;
 
@@ -21,8 +21,8 @@ pub(super) fn line_in_project<'l>(hook: &IncomingHook, line: &'l str) -> &'l str
     }
 }
 
-/// Allows calls of this program, unless a builder claims under a name that isn't its own, or somebody judges who wasn't
-/// asked to. Records the builder.
+/// Allows calls of this program, unless a builder claims under a name that isn't its own, or an agent that wasn't asked
+/// to submits a verdict. Records the builder.
 pub(super) fn own_calls_are_about_to_run(
     hook: &IncomingHook,
     caller: Caller,
@@ -45,7 +45,7 @@ pub(super) fn own_calls_are_about_to_run(
         let is_elsewhere = hook.is_of_session(&run.state) == Some(false);
         let reason = match (&call, kind) {
             (RoleCall::Claim { .. }, _) if is_elsewhere => continue,
-            // Nobody here was asked; the user's own rules decide.
+            // No agent here was asked; the user's own rules decide.
             (RoleCall::Verdict { .. }, _) if is_elsewhere => return Ok(()),
             (RoleCall::Claim { .. }, _) if caller != Caller::Builder => None,
             (RoleCall::Claim { owner, .. }, Some(BUILDER)) => refuse_name(&run.state, owner, id),
@@ -65,7 +65,7 @@ pub(super) fn own_calls_are_about_to_run(
             learned.push((run, owner, id));
         }
     }
-    // A clone's text for agents is for the user's own rules to let through.
+    // Whether a clone's texts may reach agents is up to the user's own rules.
     let is_of_specs = |call: &Vec<String>| call.get(1).is_some_and(|word| word == "specs");
     if calls.iter().any(is_of_specs) && !hook.context.trusts_place()? {
         return Ok(());
@@ -77,7 +77,7 @@ pub(super) fn own_calls_are_about_to_run(
     Ok(())
 }
 
-/// The plan that `selector` names, as it stands.
+/// The plan that `selector` names.
 fn plan_named(hook: &IncomingHook, selector: &str) -> Result<Option<OngoingRun>, CommandError> {
     let context = &hook.context;
     let folder = context.plans()?.resolve(selector).ok();

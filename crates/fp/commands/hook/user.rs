@@ -1,4 +1,4 @@
-//! The user's own words: what is typed, and the answers by which the user consents.
+//! Hooks on the user's own input: typed prompts, and answers that give consent.
 
 use fp_host::claude::hook::HookReply;
 use fp_run::report::standing::LeadPresence;
@@ -10,15 +10,15 @@ use crate::commands::new::PLAN_SKILL;
 use crate::commands::run::asked_text;
 use crate::error::CommandError;
 
-/// Start of the prompt with which the client tells that something has ended in the background.
+/// Start of the client's prompt for a finished background task.
 const NEWS: &str = "<task-notification>";
-/// Its words for a command that ended as [`Exit::Asked`](crate::error::Exit::Asked).
+/// The client's text for a command that exited with [`Exit::Asked`](crate::error::Exit::Asked).
 const ASKED: &str = " failed with exit code 3</summary>";
 
-/// Keeps the prompt of `/fp:plan`, so that the plan has the user's own words and flags. Where `fp run` has ended with a
-/// question, the session gets it with the news of that, and has no output to read.
+/// Stores the prompt of `/fp:plan`, so that the plan gets the user's own words and flags. If `fp run` has ended with a
+/// question, adds the question to the client's notice, so that the session needn't read the output.
 pub(super) fn user_has_typed(hook: &IncomingHook) -> Result<(), CommandError> {
-    // An agent's prompt is a model's.
+    // A model writes an agent's prompt.
     let Some(prompt) = hook
         .event
         .prompt()
@@ -47,7 +47,7 @@ fn tell_questions(hook: &IncomingHook) -> Result<(), CommandError> {
     if let (Some(run), None) = (asked.next(), asked.next()) {
         let text = asked_text(run.plan.id(), &run.state.asks(), &run.state.run_command());
         let reply = HookReply::PromptContext(&text);
-        // One that is cut can't be asked word for word.
+        // A truncated one can't be asked word for word.
         if reply.json()["hookSpecificOutput"]["additionalContext"] == *text {
             hook.reply(reply);
         }
@@ -57,7 +57,7 @@ fn tell_questions(hook: &IncomingHook) -> Result<(), CommandError> {
 
 /// Records the user's answers to the questions that `fp` printed, and tells the lead.
 pub(super) fn user_has_answered(hook: &IncomingHook) -> Result<(), CommandError> {
-    // A question of an agent is not one of the run.
+    // A question from an agent isn't one of the run.
     if hook.event.agent_id.is_some() {
         return Ok(());
     }
@@ -68,7 +68,7 @@ pub(super) fn user_has_answered(hook: &IncomingHook) -> Result<(), CommandError>
         return Ok(());
     }
     if codes.len() < answered.len() {
-        // One of the others may have explained this one away.
+        // Another question in the dialog may have changed the meaning of this one.
         hook.reply(HookReply::AfterTool(
             "The answers don't count: ask the questions that fp prints by themselves, without others beside them.",
         ));

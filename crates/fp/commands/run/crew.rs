@@ -1,4 +1,5 @@
-//! The agents of a run as processes: started, listened to, tried again when their service is away, and ended.
+//! The agents of a run as processes: starts them, reads their output, retries them when their service is unavailable,
+//! and ends them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -27,22 +28,21 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::features::install::write_plugin;
 
-/// Time that a process has to end by itself.
+/// Time for a process to end by itself.
 const GRACE: Duration = Duration::from_secs(5);
-/// Time to wait for output after a process has ended: another one may hold the pipe.
+/// Time to wait for output after a process has ended, since another one may hold the pipe.
 const DRAIN: Duration = Duration::from_secs(2);
-/// The first pause before another try with a service that is away, and the longest.
+/// The first and the longest pause before another try with an unavailable service.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(300));
-/// Longest time that a program may try by itself to reach its service.
+/// Longest time that a program may retry its service by itself.
 const MAX_WAIT: Duration = Duration::from_secs(300);
-/// Failed tries in a row after which a session is told that it has no network; also the number of tries after an unknown
-/// fault.
+/// Consecutive failed tries after which the network counts as down; also the number of tries after an unknown fault.
 const TRIES: u32 = 3;
-/// Time within which a program that fails has failed at once.
+/// Time within which a failure counts as immediate.
 const AT_ONCE: Duration = Duration::from_secs(10);
-/// Looks for signs of life within the time after which an agent counts as silent.
+/// Number of checks for signs of life within the time after which an agent counts as silent.
 const LOOKS: u32 = 4;
-/// News that wait to be taken in; a process that talks faster waits.
+/// Capacity of the queue of news; a process that produces more waits.
 const QUEUE: usize = 1024;
 
 /// The reason to start an agent.
@@ -53,10 +53,10 @@ pub(super) struct AgentTask {
     player: AgentPlayer,
     prompt: String,
     cwd: PathBuf,
-    /// The task, as far as it is known, and its iteration.
+    /// The task, if known, and its iteration.
     task: Option<(TaskId, u32)>,
     session: Option<String>,
-    /// Times that its service was away, in a row.
+    /// Consecutive tries with an unavailable service.
     away: u32,
 }
 
@@ -88,7 +88,7 @@ impl AgentTask {
                     .processes
                     .get(&name)
                     .filter(|process| process.program == player.program);
-                // A builder begins each task anew: what it has read for another one only costs.
+                // A builder starts each task with a new conversation: the old context would only cost tokens.
                 let session = known
                     .filter(|_| held.is_some())
                     .and_then(|process| process.session.clone());
@@ -141,7 +141,7 @@ impl AgentTask {
     }
 }
 
-/// True if `id` can be nothing but an id on a command line.
+/// True if `id` can't be mistaken for an option on a command line.
 fn is_plain_id(id: &str) -> bool {
     id.len() <= 200
         && id.starts_with(|c: char| c.is_ascii_alphanumeric())
@@ -154,7 +154,7 @@ fn is_plain_id(id: &str) -> bool {
 pub(super) enum CrewNews {
     /// An agent has ended its turn.
     Ended(AgentName),
-    /// Something that the user may want to know.
+    /// A notice for the user.
     Told(String),
 }
 
@@ -167,31 +167,31 @@ struct Member {
     heard: Instant,
     signs: LifeSigns,
     doing: String,
-    /// True once it has said anything.
+    /// True once it has printed anything.
     has_spoken: bool,
     /// True once its service has answered.
     was_reached: bool,
     cost: AgentCost,
     fault: Option<ServiceFault>,
-    /// When it ended, and how.
+    /// The time and kind of its end.
     end: Option<(Instant, CommandEnd)>,
     /// True once its output has ended.
     is_closed: bool,
-    /// The last task that it claimed in its worktree before.
+    /// The last task that was claimed in its worktree before.
     before: Option<TaskId>,
-    /// The use that its conversation last reported, beyond what the log has.
+    /// The last reported use of its conversation that isn't in the log yet.
     counted: (TokenUse, u64),
     /// The last request by its id.
     request: String,
-    /// Requests that the program hasn't summed up itself yet, and what they have used.
+    /// Requests that aren't in the program's own total yet, and their use.
     uncounted: (u64, TokenUse),
-    /// Since when its service is away, and what the program says of it.
+    /// The time since which its service is unavailable, and the program's message.
     waits: Option<(Instant, String)>,
     process: AgentProcess,
 }
 
 impl Member {
-    /// True if nothing was heard or seen of it for `limit`.
+    /// True if it gave no sign of life for `limit`.
     fn is_silent(&mut self, limit: Duration) -> bool {
         let is_due = self.heard.elapsed().min(self.signs.at.elapsed()) > limit / LOOKS;
         let is_over = self.heard.elapsed() > limit;
@@ -207,27 +207,27 @@ pub(super) struct Crew<'c> {
     plan: &'c OpenPlan,
     context: &'c Context,
     programs: BTreeMap<String, AgentProgram>,
-    /// The plugin of this very version, for the programs that take one.
+    /// The plugin of this version, for the programs that can load one.
     plugin: tempfile::TempDir,
     _plugin_lock: File,
-    /// Programs to search for, with this `fp` first.
+    /// The search path, with this `fp` first.
     search_path: OsString,
     allow: Vec<String>,
     writes: Vec<PathBuf>,
     members: BTreeMap<AgentName, Member>,
-    /// Agents whose service was away, with the time of the next try.
+    /// Agents whose service was unavailable, with the time of the next try.
     waiting: BTreeMap<AgentName, (AgentTask, Instant)>,
     sender: SyncSender<(u64, AgentNews)>,
     receiver: Receiver<(u64, AgentNews)>,
     keys: u64,
-    /// Tries in a row that reached no service.
+    /// Consecutive tries that reached no service.
     unreached: u32,
-    /// True once nothing new is to start.
+    /// True once no more agents may start.
     is_ending: bool,
 }
 
 impl<'c> Crew<'c> {
-    /// Finds the programs, and makes what they need.
+    /// Finds the programs, and creates their folders.
     pub(super) fn gather(plan: &'c OpenPlan, context: &'c Context) -> Result<Self, CommandError> {
         let agents = &plan.settings.agents;
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -247,7 +247,7 @@ impl<'c> Crew<'c> {
         };
         let approved = parsed.leaves().filter(is_approved);
         let of_tasks = approved.flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
-        // In a rule, a star stands for more than the user has agreed to.
+        // In a rule, a star would match more than the user has agreed to.
         let of_tasks = of_tasks.filter(|command| !command.contains('*'));
         let of_tasks: BTreeSet<String> =
             of_tasks.map(|command| format!("Bash({command})")).collect();
@@ -281,23 +281,23 @@ impl<'c> Crew<'c> {
         })
     }
 
-    /// True if the agent called `name` has a process, or will have one again.
+    /// True if the agent `name` has a process, or waits for another one.
     pub(super) fn has(&self, name: &AgentName) -> bool {
         self.members.contains_key(name) || self.waiting.contains_key(name)
     }
 
-    /// True if no process runs and none is waited for.
+    /// True if no process runs or waits to start.
     pub(super) fn is_idle(&self) -> bool {
         self.members.is_empty() && self.waiting.is_empty()
     }
 
-    /// Starts no agent from now on, not even one that waits for another try.
+    /// From now on starts no agent, not even one that waits for another try.
     pub(super) fn start_nothing_more(&mut self) {
         self.is_ending = true;
         self.waiting.clear();
     }
 
-    /// The present activity of each agent, and for how long nothing was heard of it.
+    /// The current activity of each agent, and the time since its last sign of life.
     pub(super) fn doing(&self) -> BTreeMap<AgentName, (String, Duration)> {
         let members = self.members.iter().map(|(name, member)| {
             let doing = (member.doing.clone(), member.heard.elapsed());
@@ -314,14 +314,14 @@ impl<'c> Crew<'c> {
         members.chain(waiting).collect()
     }
 
-    /// Learns which task each builder has.
+    /// Updates the task of each builder.
     pub(super) fn observe(&mut self, state: &State) {
         for (name, member) in &mut self.members {
             attribute(&mut member.cost, state.held_by(name));
         }
     }
 
-    /// Starts a process for `task` and logs that, unless its agent has one; true if it did.
+    /// Starts a process for `task` and logs that, unless its agent has one; returns true if it did.
     pub(super) fn start(&mut self, task: AgentTask) -> Result<bool, CommandError> {
         if self.has(&task.name) || self.is_ending {
             return Ok(false);
@@ -402,7 +402,7 @@ impl<'c> Crew<'c> {
         Ok(true)
     }
 
-    /// Waits for news, at most for `time`. Fails if no agent can work before the user has done something.
+    /// Waits for news, at most for `time`. Fails if no agent can work until the user acts.
     pub(super) fn news(&mut self, time: Duration) -> Result<Vec<CrewNews>, CommandError> {
         let mut told = Vec::new();
         let mut next = self.receiver.recv_timeout(time).ok();
@@ -423,13 +423,13 @@ impl<'c> Crew<'c> {
                 if let Some((_, why)) = waits {
                     member.fault = Some(ServiceFault::Away(why.clone()));
                 }
-                // One that will not get further by itself.
+                // Ends a process that can't make progress by itself.
                 let is_refused =
                     matches!(member.fault, Some(ServiceFault::Refused(_))) || waits.is_some();
                 if member.end.is_none() {
                     member.end = member.agent.try_wait().map(|end| (Instant::now(), end));
                 }
-                // Its last words may still be on their way.
+                // Its last output may still be in the pipe.
                 let has_ended = member
                     .end
                     .is_some_and(|(since, _)| member.is_closed || since.elapsed() > DRAIN);
@@ -453,7 +453,7 @@ impl<'c> Crew<'c> {
             if let Some((task, _)) = self.waiting.remove(&name) {
                 match self.may_spend(&task)? {
                     true => drop(self.start(task)?),
-                    // The next turn asks whether it may go on.
+                    // The next turn asks whether it may continue.
                     false => told.push(CrewNews::Ended(name)),
                 }
             }
@@ -461,7 +461,7 @@ impl<'c> Crew<'c> {
         Ok(told)
     }
 
-    /// Takes in what a process says; returns what the user may want to know of it.
+    /// Handles the output of a process; returns notices for the user.
     fn take_in(&mut self, key: u64, news: AgentNews) -> Result<Option<String>, CommandError> {
         let Some((name, member)) = self
             .members
@@ -539,7 +539,7 @@ impl<'c> Crew<'c> {
         Ok(None)
     }
 
-    /// True if the budgets have room for one more try with `task`.
+    /// True if the budgets allow one more try with `task`.
     fn may_spend(&self, task: &AgentTask) -> Result<bool, CommandError> {
         let (state, budget) = (self.plan.load()?.state, &self.plan.settings.budget);
         let known = task.task.as_ref().map(|(id, _)| id);
@@ -548,7 +548,7 @@ impl<'c> Crew<'c> {
         Ok(!(is_spent(budget.run, None) || id.is_some() && is_spent(budget.task, id)))
     }
 
-    /// Takes in the end of a process. `end` is how it ended by itself.
+    /// Handles the end of a process. `end` is its exit if it ended by itself.
     fn ended(
         &mut self,
         member: Member,
@@ -583,7 +583,7 @@ impl<'c> Crew<'c> {
         let has_failed = !is_well && end.is_some() && !is_own;
         let is_lost = match &fault {
             Some(fault) => matches!(fault, ServiceFault::SessionLost(_)),
-            // A program that doesn't know the conversation may say so in its own words.
+            // A program that doesn't know the conversation may report that in its own words.
             None => has_failed && !was_reached,
         };
         if is_lost && task.session.is_some() {
@@ -622,7 +622,7 @@ impl<'c> Crew<'c> {
             }
             Some(ServiceFault::Away(why) | ServiceFault::Unknown(why)) => {
                 self.unreached += u32::from(!was_reached && !failed_at_once);
-                // One that fails soon after it was reached waits longer each time, too.
+                // A service that fails soon after it was reached also gets longer pauses.
                 let is_first = was_reached && started.elapsed() > MAX_WAIT;
                 let again = AgentTask {
                     away: if is_first { 0 } else { task.away },
@@ -653,7 +653,7 @@ impl<'c> Crew<'c> {
         }
     }
 
-    /// Logs what a process of `name` has cost. If its task was done before anybody looked, only the worktree still names
+    /// Logs the cost of a process of `name`. If its task was done before the first check, only the worktree still names
     /// it; the task `before` doesn't count. Returns the state before the entry.
     fn log_cost(
         &self,
@@ -670,13 +670,13 @@ impl<'c> Crew<'c> {
         Ok(state)
     }
 
-    /// The error that ends the lead: no agent can work before the user has done something.
+    /// The error that ends the lead: no agent can work until the user acts.
     fn refused(&self, why: String) -> CommandError {
         let id = self.plan.id();
         CommandError::failed(why).with_hint(format!("nothing is lost: `fp run {id}` goes on"))
     }
 
-    /// Has `task` wait for its service, of which `why` says what is wrong.
+    /// Makes `task` wait for its service, which is unavailable because of `why`.
     fn try_again(&mut self, task: AgentTask, why: &str) -> Result<CrewNews, CommandError> {
         let program = &task.player.program;
         if self.unreached >= TRIES && self.context.session().is_some() {
@@ -709,7 +709,7 @@ impl<'c> Crew<'c> {
             } = member;
             agent.end_and_collect(GRACE);
             cost.seconds = started.elapsed().as_secs();
-            // The run is over or stops: a cost that can't be written is not worth an error.
+            // The run is over or stops, so a cost that can't be written isn't worth an error.
             drop(self.log(vec![Event::AgentSpent {
                 name: task.name,
                 cost,
@@ -722,7 +722,7 @@ impl<'c> Crew<'c> {
     }
 }
 
-/// Makes `cost` that of `task`, unless it has one.
+/// Attributes `cost` to `task`, unless it already has a task.
 fn attribute(cost: &mut AgentCost, task: Option<&TaskState>) {
     if let Some(task) = task.filter(|_| cost.task.is_none() && cost.role == Role::Builder) {
         cost.task = Some(task.leaf.id.clone());
@@ -735,17 +735,17 @@ fn pause_before(tries: u32) -> Duration {
     let (first, most) = PAUSES;
     let pause = first.saturating_mul(1 << tries.min(16)).min(most);
     let random = u32::from_str_radix(&fresh_token()[..4], 16).unwrap_or(0);
-    // Between half of it and one and a half.
+    // Between half of it and one and a half times it.
     pause / 2 + pause * random / 0x1_0000
 }
 
-/// Start of the name of a folder with the plugin.
+/// Prefix of a folder with the plugin.
 const PLUGIN_FOLDER: &str = "fp-run-";
-/// Age after which such a folder that nobody holds is left over.
+/// Age after which such an unlocked folder counts as abandoned.
 const LEFT_OVER: Duration = Duration::from_secs(60);
 
-/// This plugin with this program, in a folder of its own beside the trust store, where no agent's sandbox writes. It is
-/// locked as long as it is used; what killed processes have left is removed.
+/// This plugin with this program, in a folder beside the trust store, where no agent's sandbox can write. It is locked
+/// while in use; abandoned folders of killed processes are removed.
 fn own_plugin(context: &Context) -> Result<(tempfile::TempDir, File), CommandError> {
     let failed = |error: std::io::Error| {
         CommandError::failed(format!(
@@ -770,7 +770,7 @@ fn own_plugin(context: &Context) -> Result<(tempfile::TempDir, File), CommandErr
             .and_then(|at| at.elapsed().ok());
         let is_old = is_ours && age.is_some_and(|age| age > LEFT_OVER);
         if is_old && acquire(&entry.path().join("lock"), Duration::ZERO).is_ok() {
-            // In nobody's way, if it can't be removed.
+            // Harmless if it can't be removed.
             drop(fs::remove_dir_all(entry.path()));
         }
     }

@@ -1,5 +1,5 @@
-//! `fp run`: leads a run in one process. It does what `fp next` lists, with a process of an agent program for each agent,
-//! so that no model spends anything on leading, and a run outlives every session.
+//! `fp run`: leads a run in one process. It carries out the actions of `fp next`, with one process for each agent. So
+//! leading costs no tokens, and a run outlives every session.
 
 mod crew;
 mod view;
@@ -39,15 +39,15 @@ use crate::printer::columns;
 use crew::{AgentTask, Crew, CrewNews};
 use view::{LeadInput, LeadView};
 
-/// How often news of agents and of the user are looked for.
+/// Interval between checks for news of agents and input of the user.
 const TICK: Duration = Duration::from_millis(100);
-/// Time between two looks for what is due, at least.
+/// Shortest interval between checks for due actions.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Time that agents have to end by themselves once the run is over.
+/// Time for agents to end by themselves once the run is over.
 const FAREWELL: Duration = Duration::from_secs(30);
-/// Time until the next look at what other machines of a shared plan do.
+/// Interval between checks of a shared plan's other machines.
 const LOOK_AROUND: Duration = Duration::from_secs(5);
-/// Time until the next look where another process makes a commit.
+/// Interval between checks while another process makes a commit.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// Build a plan without a session, with a process for each agent
@@ -58,22 +58,22 @@ pub(crate) struct RunArgs {
     action: Option<Action>,
     #[command(flatten)]
     terms: TermsArgs,
-    /// How many builders work at once (1-16); else as configured.
+    /// How many builders work at once (1-16); defaults to the setting.
     #[arg(short = 'j', long, value_parser = clap::value_parser!(u32).range(1..=16))]
     builders: Option<u32>,
-    /// The program that plays all agents: `claude`, `codex`, `opencode`, or one of your settings; else as configured.
+    /// The program that plays all agents: `claude`, `codex`, `opencode`, or one of your own; defaults to the setting.
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Cost at which you are asked, such as `20` (USD) or `"500000 tokens"`; else as configured.
+    /// Cost at which you are asked, such as `20` (USD) or `"500000 tokens"`; defaults to the setting.
     #[arg(long, value_name = "AMOUNT")]
     budget: Option<SpendingLimit>,
-    /// Ask nobody: questions are answered by the rules of an unattended run.
+    /// Ask no questions: the rules of an unattended run answer them.
     #[arg(long, conflicts_with = "ask")]
     unattended: bool,
-    /// Print only the end: the report, or with status 3 the questions without which nothing goes on.
+    /// Print only the report, or, with status 3, the questions that block the run.
     #[arg(long)]
     ask: bool,
-    /// Agents may start in this repository, though Claude Code has no record that you trust it.
+    /// Agents may start in this repository although Claude Code has no record that you trust it.
     #[arg(long)]
     yes: bool,
 }
@@ -90,7 +90,7 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         return start::start_run(args, context);
     }
     let mut plan = context.open_to_lead(args.terms.plan.as_deref())?;
-    // First, so that a run that can't start says so at once.
+    // Checked first, so that a run that can't start fails at once.
     plan.load()?.state.start(RunTerms::default())?;
     let flags = RunFlags {
         builders: args.builders,
@@ -109,7 +109,7 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     };
     if let Some(program) = args.agent {
         let agents = &mut plan.settings.agents;
-        // Another program has other models.
+        // Another program has different models.
         if agents.builder.program != program {
             agents.by_complexity.clear();
         }
@@ -138,7 +138,7 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         ..RunTerms::default()
     };
     begin(&plan, &args.terms, lead, context)?;
-    // From here on the terminal is the view's.
+    // From here on the view owns the terminal.
     let view = if args.ask {
         LeadView::silent()
     } else {
@@ -173,8 +173,7 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     end?.print(&plan, &way_on, context)
 }
 
-/// Sends what waits for the next entry that other machines need: after the end of a run there is none. It is no loss
-/// where that fails.
+/// Pushes the waiting entries: after the end of a run no further entry will take them along. A failure loses nothing.
 fn send_rest(plan: &OpenPlan, context: &Context) {
     let is_over = plan
         .load()
@@ -185,7 +184,7 @@ fn send_rest(plan: &OpenPlan, context: &Context) {
     }
 }
 
-/// Another process leads the run: shows what it does.
+/// Another process leads the run: only shows it.
 fn watch_another(plan: &OpenPlan, holder: Option<String>, context: &Context) -> CommandResult {
     let by = holder.map_or_else(
         || "another process".to_owned(),
@@ -253,16 +252,16 @@ fn expect_trusted_place(plan: &OpenPlan, yes: bool, context: &Context) -> Result
     ))
 }
 
-/// How much longer the user wants it to go on.
+/// How far the user wants the run to continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd)]
 enum Stop {
     No,
-    /// Nothing new is started, and what runs may finish.
+    /// Start nothing new, and let running work finish.
     Finishing,
     Now,
 }
 
-/// The end of this process's lead.
+/// The reason why this process stops leading.
 enum LeadEnd {
     /// The run is over.
     Over,
@@ -270,7 +269,7 @@ enum LeadEnd {
     Asked(Vec<LeadAction>),
     /// Nothing can go on: one line for each task.
     Deadlock(Vec<String>),
-    /// The user has stopped it.
+    /// The user stopped it.
     Stopped,
 }
 
@@ -281,10 +280,10 @@ struct Lead<'c> {
     crew: Crew<'c>,
     view: LeadView,
     attended: bool,
-    /// Agents whose end the log doesn't have yet.
+    /// Agents whose end isn't in the log yet.
     ended: Vec<AgentName>,
     stop: Stop,
-    /// Why other machines can't be reached.
+    /// The reason why other machines can't be reached.
     cut_off: Option<String>,
 }
 
@@ -309,12 +308,12 @@ impl Lead<'_> {
         }
     }
 
-    /// Finds out what is due. Listens to the user while commands of the plan run; `None` if the user doesn't wait for
-    /// their end, which comes with this process's.
+    /// Determines the due actions. Listens to the user while the plan's commands run; `None` if the user doesn't wait
+    /// for them, and then they end with this process.
     fn turn(&mut self) -> Result<Option<TurnOfRun>, CommandError> {
         let mut ended = std::mem::take(&mut self.ended);
         let known = self.plan.load()?.state;
-        // An agent without a process has ended, such as one that claimed under a name of its own choice.
+        // An agent without a process has ended, such as one that claimed under a name that it invented.
         let works = known
             .agents
             .iter()
@@ -339,7 +338,7 @@ impl Lead<'_> {
         fault.map_or(turn, Err).map(Some)
     }
 
-    /// Does what is due, and waits until more may be.
+    /// Carries out the due actions, and waits until more may be due.
     fn act(
         &mut self,
         actions: Vec<LeadAction>,
@@ -367,7 +366,7 @@ impl Lead<'_> {
         }
         self.view.ask(&asks);
         let length = self.log_length();
-        // Entries since `state` was read are news as well, but not those that starting agents has made.
+        // Entries since `state` was read are news, too, except those about started agents.
         let mut is_news = self.plan.load()?.state.seq != state.seq + started;
         loop {
             self.look(TICK)?;
@@ -375,7 +374,7 @@ impl Lead<'_> {
                 return Ok(Some(LeadEnd::Stopped));
             }
             if let Some((question, label)) = self.view.answered() {
-                // It may have been answered elsewhere meanwhile.
+                // It may have been answered elsewhere in the meantime.
                 if let Err(error) = answer_question(
                     self.plan,
                     &question,
@@ -408,7 +407,7 @@ impl Lead<'_> {
         }
     }
 
-    /// Lets the agents that have done their work end by themselves, for what they say of their cost.
+    /// Lets the finished agents end by themselves, so that they report their cost.
     fn let_finish(&mut self) -> Result<(), CommandError> {
         self.crew.start_nothing_more();
         let begun = Instant::now();
@@ -422,9 +421,9 @@ impl Lead<'_> {
         std::fs::metadata(self.plan.folder.file("events.jsonl")).map_or(0, |log| log.len())
     }
 
-    /// Takes in what agents and the user did within `time`.
+    /// Handles news of agents and input of the user for up to `time`.
     fn look(&mut self, time: Duration) -> Result<(), CommandError> {
-        // A view on the screen waits for the user's keys.
+        // A live view waits for the user's keys.
         let wait = if self.view.is_screen() {
             Duration::ZERO
         } else {
@@ -450,7 +449,7 @@ impl Lead<'_> {
     }
 }
 
-/// Actions that are due, the state that they are due in, and why other machines can't be reached.
+/// The due actions, their state, and the reason why other machines can't be reached.
 type TurnOfRun = (Vec<LeadAction>, Arc<State>, Option<String>);
 
 fn turn_of(
@@ -474,13 +473,13 @@ fn turn_of(
             due => break due?,
         }
     };
-    // Building the places takes locks of its own.
+    // Creating worktrees takes its own locks.
     drop(due.ledger);
     make_places(plan, &due.state, &due.actions)?;
     Ok((due.actions, due.state, due.cut_off))
 }
 
-/// Makes the worktrees of the builders that are about to start, which work there from the beginning.
+/// Creates the worktrees of the builders that are about to start, so that they begin in them.
 fn make_places(plan: &OpenPlan, state: &State, actions: &[LeadAction]) -> Result<(), CommandError> {
     if state.terms().checkout.is_none() {
         return Ok(());
@@ -498,7 +497,7 @@ fn make_places(plan: &OpenPlan, state: &State, actions: &[LeadAction]) -> Result
 }
 
 impl LeadEnd {
-    /// The event in words, for a person who is not looking.
+    /// The event in words, for a notification.
     fn in_words(&self, plan: &OpenPlan) -> Result<String, CommandError> {
         let (id, state) = (plan.id(), plan.load()?.state);
         Ok(match self {
@@ -554,7 +553,7 @@ impl LeadEnd {
     }
 }
 
-/// The commands that show what the run has made.
+/// The commands that show the results of the run.
 fn what_now(plan: &OpenPlan, state: &State) -> Result<String, CommandError> {
     let id = plan.id();
     let report = format!("Report: fp report {id} --out report.html\n");
@@ -573,7 +572,7 @@ fn what_now(plan: &OpenPlan, state: &State) -> Result<String, CommandError> {
     Ok(format!("\n{review}{report}"))
 }
 
-/// The questions without which nothing goes on, and the command that goes on.
+/// The questions that block the run, and the command that continues it.
 pub(crate) fn asked_text(plan: &PlanId, asks: &[LeadAction], way_on: &str) -> String {
     let asks: String = asks.iter().map(|ask| ask_text(plan, ask)).collect();
     format!("{asks}Then go on: {way_on} --ask\n")
@@ -591,7 +590,7 @@ fn over(state: &State) -> Exit {
     }
 }
 
-/// Runs the user's command that tells of the end.
+/// Runs the user's command for notifications.
 fn notify(plan: &OpenPlan, told: &str, context: &Context) {
     let mut words = plan
         .settings

@@ -1,4 +1,4 @@
-//! Shows the user a run that `fp run` leads: as a live view at a terminal, elsewhere as a line for each event.
+//! Shows the user a run of `fp run`: as a live view at a terminal, elsewhere as one line per event.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::error::CommandError;
 use crate::input::listen_for_interrupt;
 use crate::printer::Printer;
 
-/// The user's wish, by a key.
+/// A request by the user's key.
 pub(super) enum LeadInput {
     Nothing,
     Stop,
@@ -30,11 +30,11 @@ pub(super) struct LeadView {
     /// Open questions, with their options.
     asked: Vec<(String, Vec<String>)>,
     answer: Option<(String, String)>,
-    /// The last things worth saying.
+    /// The latest notices.
     told: Vec<String>,
-    /// True while the user is asked whether to stop.
+    /// True while asking the user whether to stop.
     asks_to_stop: bool,
-    /// True once the user has stopped it.
+    /// True once the user stopped the run.
     is_stopping: bool,
 }
 
@@ -70,7 +70,7 @@ impl LeadView {
 
     /// A view that shows nothing.
     pub(super) fn silent() -> Self {
-        // Without it, Ctrl-C ends the process at once, and the agents with it.
+        // Without it, Ctrl-C ends the process and the agents at once.
         Self::of(ViewKind::Silent(Interrupt::listen().ok()))
     }
 
@@ -106,7 +106,7 @@ impl LeadView {
         matches!(self.kind, ViewKind::Screen { .. })
     }
 
-    /// Asks these questions from now on.
+    /// Sets the open questions.
     pub(super) fn ask(&mut self, asks: &[LeadAction]) {
         self.asked.clear();
         for action in asks {
@@ -137,7 +137,7 @@ impl LeadView {
         }
     }
 
-    /// Shows what is new, and waits up to `time` for the user where there is a screen.
+    /// Shows the news, and with a screen waits up to `time` for the user.
     pub(super) fn show(
         &mut self,
         crew: &Crew<'_>,

@@ -30,7 +30,7 @@ use crate::theme::{self, Look, StyledLine};
 const LOOK: Duration = Duration::from_millis(250);
 /// Help on the keys of the view.
 const KEYS: &str = "q closes, arrows scroll";
-/// Silence of an agent that is worth showing.
+/// Shortest silence of an agent that is shown.
 const SILENT: Duration = Duration::from_secs(30);
 
 /// Shows the run of `plan` until the user ends the view. Fails if the log can't be read, and restores the
@@ -38,7 +38,7 @@ const SILENT: Duration = Duration::from_secs(30);
 pub(crate) fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
     plan.store.follow_remote();
     let mut watch = RunWatch::new(plan);
-    // Faults present from the start are reported without taking the screen.
+    // Initial faults are reported without taking over the screen.
     watch.read_new_entries()?;
     let mut screen = Screen::open().map_err(|error| {
         CommandError::failed(format!("the terminal can't be drawn on: {error}"))
@@ -63,12 +63,12 @@ pub(crate) fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// The knowledge of a lead beside the log.
+/// The lead's knowledge that isn't in the log.
 #[derive(Debug, Default)]
 pub(crate) struct Beside {
-    /// The present activity of each agent, and for how long nothing was heard of it.
+    /// The current activity of each agent, and the time since its last sign of life.
     pub(crate) doing: BTreeMap<AgentName, (String, Duration)>,
-    /// The question that digits answer.
+    /// The question that a digit key answers.
     pub(crate) by_digits: Option<String>,
     /// Lines that are never scrolled away.
     pub(crate) lines: Vec<String>,
@@ -83,7 +83,7 @@ pub(crate) struct RunWatch {
     reader: LogReader,
     state: State,
     report: StatusReport,
-    /// The first visible line of what scrolls.
+    /// The first visible line of the scrolling part.
     first: usize,
 }
 
@@ -100,7 +100,7 @@ impl RunWatch {
         }
     }
 
-    /// Takes in what the log has since the last call, and returns it.
+    /// Reads and returns the log's entries since the last call.
     pub(crate) fn read_new_entries(&mut self) -> HostResult<Vec<Entry>> {
         let lead = LeadLook::in_folder(&self.folder);
         let Portion { lines, anew, .. } = self.reader.more()?;
@@ -145,20 +145,20 @@ impl RunWatch {
 struct WatchFrame {
     /// The lines from the top; they fit the terminal in width and number.
     lines: Vec<String>,
-    /// The first visible line of what scrolls, from 0: the requested one, or the last that still fills the view.
+    /// The first visible line of the scrolling part, from 0: the requested one, or the last that still fills the view.
     first: usize,
     /// Number of lines that fit.
     room: usize,
 }
 
 impl StatusView<'_> {
-    /// The view on `rows` rows. What needs the user, the agents and the tasks are shown from their line `first` on.
+    /// The view on `rows` rows. The scrolling part, with questions, agents and tasks, starts at its line `first`.
     fn frame(&self, beside: &Beside, rows: usize, first: usize) -> WatchFrame {
         let is_silent = beside.doing.values().any(|(_, silent)| *silent >= SILENT);
         let mut lines = self.head_lines(is_silent);
         let told = beside.lines.iter();
         lines.extend(told.flat_map(|line| self.wrapped_behind("", Look::Strong, line)));
-        // Leaves at least half of the screen to what scrolls.
+        // Leaves at least half of the screen to the scrolling part.
         lines.truncate(rows / 2);
         if rows > 10 {
             lines.push(StyledLine::default());
@@ -322,7 +322,7 @@ mod tests {
         State::replay(PlanId::new("sample-20261121").unwrap(), &entries)
     }
 
-    /// The same run, in which nobody works any more, and a second question is open.
+    /// The same run without working agents and with a second open question.
     fn waiting_run() -> State {
         let text = "Task 2 did not pass by its commands. \"grep -q mine src/p17.txt\" ended with exit status 1. \
             How should it continue?";
@@ -571,7 +571,7 @@ mod tests {
 
         1-3 answer, q stops, arrows scroll                                                                                                                                                            1-12 of 12
         "#);
-        // What doesn't fit is a scroll away.
+        // Scrolling reveals the rest.
         let state = waiting_run();
         let first = |row: usize| view_of(&state, LeadPresence::Present, &beside, (40, 10), row);
         let all: Vec<String> = (0..60).flat_map(|row| first(row).lines).collect();

@@ -1,4 +1,4 @@
-//! Git: its version, the name that it commits by, and what keeps it from committing.
+//! Git: its version, the committer's name, and obstacles to a commit.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use fp_plan::text::shell_quoted;
 
 use super::{DoctorFinding, DoctorLevel};
 
-/// Oldest git with which several builders have a worktree each: it merges without a working tree.
+/// Oldest git that supports a worktree for each builder: it can merge without a working tree.
 const MERGES: [u64; 3] = [2, 38, 0];
 
-/// Everything about git in the folder `cwd`, or only that git is missing.
+/// The findings about git in the folder `cwd`, or only that git is missing.
 pub(super) fn check_git(cwd: &Path) -> Vec<DoctorFinding> {
     let mut found = match git_output(cwd, &["--version"]) {
         Err(error) => return vec![DoctorFinding::of_error("git", error)],
@@ -28,7 +28,7 @@ pub(super) fn check_git(cwd: &Path) -> Vec<DoctorFinding> {
     found
 }
 
-/// The version of git, which `git --version` has `said`.
+/// The version of git, from `said`, the output of `git --version`.
 pub(super) fn check_version(said: &str) -> DoctorFinding {
     let shown = said.trim_start_matches("git version ");
     match shown.split_whitespace().next().and_then(version_of) {

@@ -1,4 +1,4 @@
-//! `fp doctor`: checks a plan or the setup, and names the command that fixes each fault. A check that finds nothing says
+//! `fp doctor`: checks a plan or the setup, and names the command that fixes each fault. A check without findings says
 //! so, so that you see what was checked.
 
 mod git;
@@ -23,8 +23,8 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Check the setup or a plan, and show how to fix what is wrong
 ///
-/// Without a plan it checks Claude Code, the plugin and its hooks, git, and the settings, and prints what you may want in
-/// Claude Code's settings. It changes nothing.
+/// Without a plan it checks Claude Code, the plugin and its hooks, git, and the settings, and suggests Claude Code
+/// settings. It changes nothing.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {
     /// The plan to check, instead of the setup.
@@ -79,7 +79,7 @@ struct DoctorReport {
     /// The beginning of the JSON.
     facts: Value,
     findings: Vec<DoctorFinding>,
-    /// Settings of the client that the user may want to add, in words.
+    /// Suggested settings of the client, in words.
     offer: String,
 }
 
@@ -106,7 +106,7 @@ enum DoctorLevel {
     Ok,
     /// Work can continue.
     Warning,
-    /// Work can't continue, or a part of a plan is lost.
+    /// Work can't continue, or part of a plan is lost.
     Error,
 }
 
@@ -116,7 +116,7 @@ struct DoctorFinding {
     check: &'static str,
     level: DoctorLevel,
     detail: String,
-    /// The command that fixes it, where one does.
+    /// The command that fixes it, if there is one.
     command: Option<String>,
 }
 
@@ -170,7 +170,7 @@ impl DoctorFinding {
         let detail = lines.join(&format!("\n{:MARGIN$}", ""));
         let mut text = format!("  {level}{pad}  {:<13}{detail}\n", self.check);
         if let Some(command) = &self.command {
-            // A command is not broken, so that it can be copied.
+            // A command isn't wrapped, so that it can be copied.
             let command = Look::Hint.paint(&visible_line(command));
             text += &format!("{:MARGIN$}→ {command}\n", "");
         }
@@ -178,5 +178,5 @@ impl DoctorFinding {
     }
 }
 
-/// Columns in front of a finding's words.
+/// Columns before a finding's text.
 const MARGIN: usize = 24;

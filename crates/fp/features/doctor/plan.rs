@@ -20,14 +20,14 @@ use crate::error::CommandError;
 /// Most ids that a finding lists.
 const LISTED: usize = 5;
 
-/// Checks everything that belongs to the plan that `selector` means. Changes nothing, takes no lock, and continues after
-/// every fault. Without a log that can be read, the checks of the run are left out.
+/// Checks everything that belongs to the plan that `selector` names. Changes nothing, takes no lock, and continues
+/// after every fault. Without a readable log, the checks of the run are left out.
 pub(super) fn examine_plan(
     selector: &str,
     context: &Context,
 ) -> Result<DoctorReport, CommandError> {
     let folder = context.plans()?.resolve(selector)?;
-    // Settings of the plan that can't be read are a finding of their own.
+    // Unreadable settings of the plan are a separate finding.
     let settings = context.settings_for(&folder);
     let settings = settings.or_else(|_| context.settings().cloned())?;
     let plan = OpenPlan::new(context.repo().clone(), settings, folder);
@@ -63,7 +63,7 @@ fn check_files(plan: &OpenPlan) -> Vec<DoctorFinding> {
     found
 }
 
-/// The log, and what follows from it.
+/// The log, and the facts derived from it.
 fn check_run(plan: &OpenPlan) -> Vec<DoctorFinding> {
     let lead = plan.look_at_lead();
     let examined = match plan.store.examine() {
@@ -125,7 +125,7 @@ pub(super) fn check_log(plan: &PlanId, examined: &ExaminedLog) -> Vec<DoctorFind
     found
 }
 
-/// Says whether anything goes on by itself.
+/// Tells whether the run proceeds by itself.
 fn check_standing(state: &State, standing: RunStanding) -> DoctorFinding {
     let check = "run";
     match (standing, next_steps(state, standing).into_iter().next()) {

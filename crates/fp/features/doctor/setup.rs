@@ -22,15 +22,15 @@ use crate::features::install::{
     same_folder,
 };
 
-/// Installs the plugin, or updates it to the version of the program that does.
+/// Installs the plugin, or updates it to this program's version.
 const INSTALL: &str = "fp install";
-/// Time that the client gives a hook.
+/// The client's time limit for a hook.
 const HOOK_LIMIT: Duration = Duration::from_secs(5);
-/// Largest file of the client's and of the plugin's that is read.
+/// Size limit of files of the client and of the plugin.
 const CAP: u64 = 8 * 1024 * 1024;
 /// The client's scopes, weakest first.
 const SCOPES: [&str; 3] = ["user", "project", "local"];
-/// Rules by which agents can approve plans and change settings without a question to the user.
+/// Permission rules that let agents approve plans and change settings without asking the user.
 const TOO_BROAD: [&str; 3] = ["Bash(fp *)", "Bash(fp:*)", "Edit(.fractal-planner/**)"];
 
 pub(super) fn examine_setup(context: &Context, client: Option<&Path>) -> DoctorReport {
@@ -65,7 +65,7 @@ pub(super) fn examine_setup(context: &Context, client: Option<&Path>) -> DoctorR
     }
 }
 
-/// Checks the client and the plugin in it. Returns the plugin as the client has it, if it can be asked.
+/// Checks the client and its plugin. Returns the client's information on the plugin, if it can be asked.
 fn ask_client(
     context: &Context,
     given: Option<&Path>,
@@ -93,9 +93,9 @@ fn ask_client(
     }
 }
 
-/// The plugin as the client has it in the current folder.
+/// The client's information on the plugin in the current folder.
 struct KnownPlugin {
-    /// In each of its scopes.
+    /// The plugin in each of its scopes.
     plugins: Vec<InstalledPlugin>,
     marketplace: Option<ClientMarketplace>,
 }
@@ -109,7 +109,7 @@ impl KnownPlugin {
         })
     }
 
-    /// The folder that the client reads it from: the marketplace's, where that is a folder, else its own copy.
+    /// The folder that the client loads it from: the marketplace if that is a folder, else the client's copy.
     fn folder(&self) -> Option<PathBuf> {
         let plugin = self.plugins.first()?;
         let marketplace = self.marketplace.as_ref();
@@ -123,7 +123,7 @@ impl KnownPlugin {
             .or_else(own)
     }
 
-    /// The command that writes its files anew.
+    /// The command that rewrites its files.
     fn renewed_by(&self) -> String {
         let is_at = |folder: PathBuf| {
             self.marketplace
@@ -139,7 +139,7 @@ impl KnownPlugin {
     /// The client should load it, in this version.
     fn check_plugin(&self) -> DoctorFinding {
         let (check, id) = ("plugin", plugin_id());
-        // Whatever the others say, the client goes by the nearest.
+        // The client uses the nearest scope, regardless of the others.
         let has_scope = |scope: &&str| self.plugins.iter().any(|plugin| plugin.scope == *scope);
         let Some(nearest) = SCOPES.into_iter().rfind(has_scope) else {
             return DoctorFinding::error(check, "Claude Code does not have it here")
@@ -188,7 +188,7 @@ fn user_settings(context: &Context) -> Option<PathBuf> {
     client_home(&|name| context.env(name)).map(|home| home.join("settings.json"))
 }
 
-/// The client's settings files that are there, weakest first, and a finding for each that can't be used.
+/// The client's existing settings files, weakest first, and a finding for each unusable one.
 fn settings_files(context: &Context) -> (Vec<ClientSettings>, Vec<DoctorFinding>) {
     let folder = context.repo().worktree.join(".claude");
     let of_project = ["settings.json", "settings.local.json"].map(|name| folder.join(name));
@@ -202,7 +202,7 @@ fn settings_files(context: &Context) -> (Vec<ClientSettings>, Vec<DoctorFinding>
     (files, faults)
 }
 
-/// The JSON in the file `path`; none where there is no file, or nothing in it.
+/// The JSON in the file `path`; `None` if the file is missing or empty.
 fn read_settings(path: &Path) -> Result<Option<Value>, CommandError> {
     let text = file::read_text_if_there(path, CAP)?.unwrap_or_default();
     let text = text.trim_start_matches('\u{feff}').trim();
@@ -221,7 +221,7 @@ fn missing_rules(files: &[ClientSettings]) -> Vec<&'static str> {
     PERMISSIONS.into_iter().filter(is_missing).collect()
 }
 
-/// The rules that keep the client from asking about each page of a plan. Each may be in any of `files`.
+/// Checks for the rules that keep the client from asking about each page of a plan. Each may be in any of `files`.
 pub(super) fn check_permissions(files: &[ClientSettings]) -> DoctorFinding {
     let check = "permissions";
     let missing = missing_rules(files).join(" and ");
@@ -234,7 +234,7 @@ pub(super) fn check_permissions(files: &[ClientSettings]) -> DoctorFinding {
     DoctorFinding::warning(check, detail)
 }
 
-/// Settings of the client that the user may want, less those that one of `files` has. `program` is this one's place.
+/// Suggested settings of the client that none of `files` has. `program` is the path of this one.
 pub(super) fn offered_settings(files: &[ClientSettings], program: &Path) -> Value {
     let has = |at: &str| files.iter().any(|file| file.value.pointer(at).is_some());
     let mut offered = json!({});
@@ -265,8 +265,8 @@ pub(super) fn broad_permissions(files: &[ClientSettings]) -> impl Iterator<Item 
     })
 }
 
-/// The hooks of the plugin in `folder`: their wiring, compared with this program's, and whether the program that answers
-/// them starts. `files` are the client's settings.
+/// Checks the hooks of the plugin in `folder`: their wiring, compared with this program's, and that their program
+/// starts. `files` are the client's settings.
 fn check_hooks(files: &[ClientSettings], folder: Option<&Path>, renewed_by: &str) -> DoctorFinding {
     let check = "hooks";
     let mut switched_off = files

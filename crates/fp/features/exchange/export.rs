@@ -15,7 +15,7 @@ use crate::error::{CommandError, CommandResult, Exit};
 
 /// Export a plan with the state of each task, as JSON or Markdown
 ///
-/// The tree need not be valid, but no two tasks may have the same id. An archived plan can be named as well.
+/// The tree may be invalid, but no two tasks may have the same id. It also accepts an archived plan.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
     /// The plan; defaults to the active one, or the last one.
@@ -27,14 +27,14 @@ pub(crate) struct ExportArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum ExportTarget {
-    /// Everything that fp knows of the plan.
+    /// Everything that fp knows about the plan.
     Json,
-    /// The tree, with how far each task is.
+    /// The tree, with the state of each task.
     Markdown,
 }
 
 impl ExportTarget {
-    /// Its name, and what its file is called.
+    /// The names of the format and of its file.
     fn name_and_file(self) -> (&'static str, &'static str) {
         match self {
             Self::Json => ("json", "plan.json"),
@@ -62,7 +62,7 @@ pub(crate) fn run(args: ExportArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// Fails where there is nothing to export, or where two tasks can't be told apart.
+/// Fails if there is nothing to export, or if two tasks have the same id.
 fn refuse_ambiguous(plan: &OpenPlan, tree: &Plan<'_>) -> Result<(), CommandError> {
     let mut seen = HashSet::new();
     let twice = tree
@@ -98,7 +98,7 @@ fn work_of(state: &State, leaf: &Task<'_>) -> TaskWork {
         return TaskWork::Todo;
     };
     let Some(task) = state.task(&id) else {
-        // Until the plan is approved, only its source says what is done.
+        // Until the plan is approved, only its source knows which tasks are done.
         let done = state
             .imported
             .get(&id)

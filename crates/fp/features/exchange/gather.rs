@@ -1,4 +1,4 @@
-//! The texts of a plan that comes from elsewhere, read within bounds.
+//! Reads the texts of an imported plan, within limits.
 
 use std::fs;
 use std::path::Path;
@@ -13,13 +13,13 @@ use ignore::WalkBuilder;
 use crate::error::CommandError;
 
 const MAX_FILES: usize = 5_000;
-/// Deepest folder that is looked into; the one that is named is 0.
+/// Deepest level of folders that is searched; the named one is 0.
 const MAX_DEPTH: usize = 6;
 /// Largest file that is read, in bytes.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
 const KINDS: [&str; 8] = ["md", "txt", "json", "jsonl", "csv", "tsv", "yaml", "yml"];
 const NOT_LOOKED_INTO: [&str; 5] = [".git", "node_modules", "target", "worktrees", "vendor"];
-/// Hidden folders in which systems keep plans; others can have what is nobody's business.
+/// Hidden folders in which systems keep plans; others may hold private files.
 const HIDDEN_PLANS: [&str; 7] = [
     ".beads",
     ".fractal-planner",
@@ -78,7 +78,7 @@ pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotic
         }
         let read = match entry.file_type() {
             Some(kind) if kind.is_symlink() => {
-                // A target within the folder is read by itself.
+                // A link's target within the folder is read anyway.
                 let target = platform::real_path(entry.path());
                 let is_inside = target.is_ok_and(|target| target.starts_with(&root));
                 if is_inside || !(is_read(&name) || entry.path().extension().is_none()) {
@@ -119,7 +119,7 @@ pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotic
     Ok((texts.into_iter().collect(), notices))
 }
 
-/// A hidden folder that no system keeps its plans in.
+/// True for a hidden folder in which no system keeps its plans.
 fn is_hidden(folder: &str) -> bool {
     folder.starts_with('.') && !HIDDEN_PLANS.contains(&folder)
 }

@@ -36,7 +36,7 @@ use crate::features::linear::mapping_moved_to;
 
 /// The record of where a plan came from, in its folder.
 pub(crate) const ORIGIN: &str = "import.json";
-/// The texts of a plan that no reader knows, for the decomposer.
+/// The texts of a plan in an unknown format, for the decomposer.
 const MATERIAL: &str = "material.md";
 /// The mirror in Linear, in the plan's folder.
 const MAPPING: &str = "linear-mapping.json";
@@ -48,22 +48,21 @@ const ALONG: [&str; 5] = [
     "pre-analysis.md",
     "analysis.md",
 ];
-/// The largest plan of the mode that has one area of the code.
+/// Most tasks of a plan in the mode for one area of the code.
 const PIPELINE: usize = 5;
 /// Most tasks that are imported at once.
 const MAX_TASKS: usize = 5_000;
-/// Most notices that the text shows below one heading.
+/// Most notices below one heading of the text.
 const SHOWN: usize = 20;
 
 /// Import a plan from another system
 ///
-/// Reports what it found, and what is wrong with it, before it writes anything. Commands of an imported plan run only
-/// once it is approved.
+/// Reports its findings before it writes anything. Commands of an imported plan run only after you approve it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
-    /// The plan's folder, or its file; it may lie outside the repository
+    /// The plan's folder or file; it may be outside of the repository
     path: PathBuf,
-    /// The format; recognised by what the files say where left out
+    /// The format; by default it is recognised from the files
     #[arg(long, value_name = "FORMAT", value_parser = source_format())]
     from: Option<SourceFormat>,
     /// Show the report and the tree, and write nothing
@@ -81,14 +80,14 @@ fn source_format() -> impl TypedValueParser<Value = SourceFormat> {
 /// A plan that was read and will be written.
 struct Import {
     recognised: RecognisedSource,
-    /// The imported path, from the repository where it is inside.
+    /// The imported path, relative to the repository if it is inside.
     path: String,
     draft: PlanDraft,
-    /// Leaves that are done, with the commits that the repository has.
+    /// Finished leaves, with the commits that the repository has.
     done: Vec<ImportedTask>,
-    /// The record of the interview, where it comes along.
+    /// The record of the interview, if the import has one.
     interview: Option<Interview>,
-    /// The findings of the tree, with how often each rule has one.
+    /// The findings of the tree, and their number for each rule.
     by_rule: BTreeMap<&'static str, usize>,
     errors: usize,
     warnings: usize,
@@ -124,7 +123,7 @@ pub(crate) fn run(args: ImportArgs, context: &Context) -> CommandResult {
     )
 }
 
-/// Fails for a path in the repository that a link leads out of it: it names a file that whoever made the link chose.
+/// Fails for a path in the repository from which a link leads outside: the author of the link chose the target.
 fn refuse_leading_out(given: &Path, path: &Path, context: &Context) -> Result<(), CommandError> {
     let root = &context.repo().root;
     let goes_up = given.components().any(|part| part == Component::ParentDir);
@@ -145,7 +144,7 @@ fn refuse_leading_out(given: &Path, path: &Path, context: &Context) -> Result<()
     )))
 }
 
-/// The path from the repository where it is inside, else from the root of the disk.
+/// The path relative to the repository if it is inside, else absolute.
 fn origin_path(path: &Path, context: &Context) -> String {
     let real = platform::real_path(path).unwrap_or_else(|_| path.to_owned());
     match real.strip_prefix(&context.repo().root) {
@@ -155,8 +154,8 @@ fn origin_path(path: &Path, context: &Context) -> String {
     }
 }
 
-/// Imports the plan at `path` for agents to complete, or hands its texts over where no reader knows them. Returns the
-/// path of its folder, its record, and the report of the import.
+/// Imports the plan at `path` for agents to complete, or passes its texts on if the format is unknown. Returns the path
+/// of its folder, its record, and the report of the import.
 pub(crate) fn import_to_complete(
     path: &Path,
     settings: SettingsLayer,
@@ -215,7 +214,8 @@ impl ImportSource {
         CommandError::with_message(said + not_read.trim_end(), error)
     }
 
-    /// Makes a plan without a tree, with the texts as material and the list of what looks like a task in them.
+    /// Creates a plan without a tree, with the texts as material and a list of everything in them that looks like a
+    /// task.
     fn hand_over(
         mut self,
         settings: SettingsLayer,
@@ -265,19 +265,19 @@ impl ImportSource {
     }
 }
 
-/// A plan to be made of another one.
+/// A plan to create from another one.
 struct NewPlan<'p> {
     title: &'p str,
     goal: &'p str,
     mode: Mode,
     mode_reason: String,
-    /// The work that is done already.
+    /// The work that is already done.
     imported: Option<Event>,
     tree: Option<&'p str>,
 }
 
 impl NewPlan<'_> {
-    /// Makes the plan, with the other files `texts`. Of a plan that can't be written whole nothing is left.
+    /// Creates the plan, with the other files `texts`. If anything can't be written, the whole plan is removed.
     fn write(
         self,
         settings: SettingsLayer,
@@ -299,13 +299,13 @@ impl NewPlan<'_> {
         let texts = texts(into.id());
         let written = self.fill(&into, &record, texts, context);
         if written.is_err() {
-            // It was made for this plan, and nobody else has put anything into it.
+            // It was created for this plan, and nobody else has written to it.
             drop(fs::remove_dir_all(into.path()));
         }
         written.map(|()| (into, record))
     }
 
-    /// Without its record and its tree the folder is no plan, so that they come last.
+    /// The record and the tree come last, since only they make the folder a plan.
     fn fill(
         self,
         into: &PlanFolder,
@@ -424,7 +424,7 @@ impl Import {
         })
     }
 
-    /// The mode that a plan of this size would have had, and the reason.
+    /// The mode that fits a plan of this size, and the reason.
     fn mode(&self) -> (Mode, String) {
         let mode = match self.leaves {
             0 | 1 => Mode::Direct,
@@ -435,7 +435,7 @@ impl Import {
         (mode, format!("imported with {tasks}"))
     }
 
-    /// The other files that come along from a folder of fractal-planner.
+    /// The other files from a folder of fractal-planner.
     fn texts_along(&self, folder: &SourceFolder, plan: &PlanId) -> Vec<(String, String)> {
         let PlanDraft {
             plan: portable,
@@ -445,7 +445,7 @@ impl Import {
         let mut paths: Vec<String> = ALONG.map(str::to_owned).into();
         paths.extend(self.interview.iter().map(|_| "interview.json".to_owned()));
         let mut tasks = portable.tasks.iter().zip(ids);
-        // These speak of tasks by id.
+        // These refer to tasks by id.
         let keeps_ids = tasks.all(|(task, id)| task.id == *id);
         if keeps_ids {
             let evidence = ids
@@ -579,7 +579,7 @@ impl Import {
     }
 }
 
-/// A title for a plan without one: after the file or the nearest folder whose name says something.
+/// A title for a plan without one, from the file or the nearest folder with a meaningful name.
 fn named_after(path: &Path) -> String {
     const SAY_NOTHING: [&str; 8] = [
         "beads",
@@ -602,7 +602,7 @@ fn named_after(path: &Path) -> String {
         .map_or_else(String::new, |name| format!("Plan from {name}"))
 }
 
-/// The leaves that are done, each with its commit if the repository has it; reports a commit that it doesn't have.
+/// The finished leaves, each with its commit if the repository has it; reports a missing commit.
 fn prove_done(draft: &mut PlanDraft, context: &Context) -> Vec<ImportedTask> {
     let done = draft.done().into_iter().map(|(task, title, commit)| {
         let commit = commit.map(|hash| hash.trim().to_lowercase());

@@ -1,4 +1,4 @@
-//! Plans of other systems in, and plans out in neutral formats.
+//! Imports plans of other systems, and exports plans in neutral formats.
 
 pub(crate) mod export;
 mod gather;

@@ -1,4 +1,4 @@
-//! Counts which items of its material the tree of a plan names.
+//! Counts the items of an import's material that the plan's tree mentions.
 
 use fp_exchange::{MaterialItem, unnamed_items};
 use fp_host::file::{self, TASKS_CAP};
@@ -11,19 +11,19 @@ use super::import::ORIGIN;
 use crate::context::Context;
 use crate::error::CommandError;
 
-/// Most items that are named.
+/// Most items that are listed.
 const SHOWN: usize = 10;
-/// Most characters of one.
+/// Longest text of an item, in characters.
 const MAX_ITEM: usize = 60;
 
-/// The record of where a plan came from; a plan that a reader knew has no items.
+/// The record of where a plan came from; a plan in a known format has no items.
 #[derive(Deserialize)]
 struct MaterialOrigin {
     #[serde(default)]
     items: Vec<MaterialItem>,
 }
 
-/// Says how many of the open items in the material of `plan` its `tree` names, and which it doesn't.
+/// Prints how many of the open items in the material of `plan` its `tree` mentions, and which are missing.
 pub(crate) fn note_named(
     plan: &OpenPlan,
     tree: &Plan<'_>,

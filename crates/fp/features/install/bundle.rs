@@ -1,5 +1,5 @@
-//! A folder with the plugin: the plugin as the client loads it, and a marketplace that offers it.
-//! A client that reads the folder meanwhile finds the old plugin or the new one, never a mixture.
+//! A folder with the plugin: the plugin as the client loads it, and a marketplace that offers it. A client that
+//! reads the folder in the meantime finds the old plugin or the new one, never a mixture.
 
 use std::fs;
 use std::io;
@@ -18,14 +18,14 @@ use crate::error::{CommandError, CommandResult};
 pub(super) const CATALOG_FOLDER: &str = ".claude-plugin";
 const CATALOG: &str = "marketplace.json";
 pub(super) const MANIFEST: &str = ".claude-plugin/plugin.json";
-/// The plugin's folder of programs, which the client has on its commands' PATH.
+/// The plugin's folder of programs, which the client puts on the PATH of commands.
 const PROGRAMS: &str = "bin";
-/// Where a new bundle is made, and the old one goes.
+/// The folders for a new bundle in progress, and for the old one.
 pub(super) const STAGING: &str = ".fp-bundle";
-/// macOS leaves this file in every folder that somebody opens.
+/// macOS puts this file in every folder that somebody opens.
 const FINDER: &str = ".DS_Store";
 
-/// Writes a bundle to `out` and says what is where in it.
+/// Writes a bundle to `out` and prints its contents.
 pub(super) fn bundle_plugin(out: &Path, context: &Context) -> CommandResult {
     write_bundle(out)?;
     let plugin = out.join(PLUGIN);
@@ -103,7 +103,7 @@ impl Bundle<'_> {
 fn swap_parts(out: &Path, new: &Path, old: &Path) -> io::Result<()> {
     fs::create_dir_all(old)?;
     for part in [PLUGIN, CATALOG_FOLDER] {
-        // A swap that was cut short has left nothing in this place.
+        // An interrupted swap left nothing here.
         match fs::rename(out.join(part), old.join(part)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => fs::rename(new.join(part), out.join(part))?,
@@ -178,7 +178,7 @@ fn check_ours(out: &Path) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The JSON object in the file `path` has this `name`.
+/// True if the JSON object in the file `path` has this `name`.
 fn is_named(path: &Path, name: &str) -> bool {
     let bytes = fs::read(path).unwrap_or_default();
     serde_json::from_slice::<Value>(&bytes).is_ok_and(|found| found["name"] == name)

@@ -23,7 +23,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 #[derive(Debug, Deserialize)]
 pub(crate) struct ClientMarketplace {
     name: String,
-    /// The folder that it is, unless it is remote.
+    /// Its folder, unless it is remote.
     pub(crate) path: Option<PathBuf>,
     /// Other fields, such as `repo` or `url` of a remote one, and `source`, its kind.
     #[serde(flatten)]
@@ -31,7 +31,7 @@ pub(crate) struct ClientMarketplace {
 }
 
 impl ClientMarketplace {
-    /// Its place, for a person.
+    /// Its location, for people.
     pub(crate) fn origin(&self) -> String {
         if let Some(path) = &self.path {
             return path.display().to_string();
@@ -61,16 +61,16 @@ pub(crate) struct InstalledPlugin {
     pub(crate) scope: String,
     #[serde(default)]
     pub(crate) enabled: bool,
-    /// The project that it is installed for, unless it is the user's.
+    /// The project for which it is installed, except in the user scope.
     pub(crate) project_path: Option<PathBuf>,
     /// The client's own copy.
     pub(crate) install_path: Option<PathBuf>,
-    /// The folder that it is read from instead, where its marketplace is a folder.
+    /// The folder that it is loaded from instead, if its marketplace is a folder.
     pub(crate) read_from_folder: Option<PathBuf>,
 }
 
 impl InstalledPlugin {
-    /// Its scope, for a person.
+    /// Its scope, for people.
     pub(super) fn scope_text(&self) -> String {
         match &self.project_path {
             Some(path) => format!("scope {} in {}", self.scope, path.display()),
@@ -96,7 +96,7 @@ impl ClaudeClient {
         Ok(Self { path, version })
     }
 
-    /// The marketplace of this plugin's name, from wherever it is.
+    /// The marketplace with this plugin's name, from any source.
     pub(crate) fn marketplace(&self) -> Result<Option<ClientMarketplace>, CommandError> {
         let known: Vec<ClientMarketplace> =
             self.list_json(&["plugin", "marketplace", "list", "--json"])?;

@@ -26,7 +26,7 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// The scope that `fp install` installs for: the bundle is on this machine only, so no project can share it.
+/// The scope of `fp install`: the bundle is on this machine only, so no project can share it.
 const USER: &str = "user";
 
 /// Install the plugin into Claude Code, or remove it
@@ -41,7 +41,7 @@ pub(crate) struct InstallArgs {
     /// Remove what was installed, in every scope.
     #[arg(long)]
     remove: bool,
-    /// Only write the plugin, as `fp/`, and a marketplace that offers it, to a folder: a new or empty one, or an earlier
+    /// Only write the plugin, as `fp/`, and a marketplace for it, to a folder: a new or empty one, or an earlier
     /// bundle, which is replaced. `claude plugin marketplace add DIR` or `claude --plugin-dir DIR/fp` loads it.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["client", "remove"])]
     bundle: Option<PathBuf>,
@@ -140,7 +140,7 @@ fn print_completions(shell: Shell, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// Fails where another plugin of this name is enabled.
+/// Fails if another plugin of this name is enabled.
 fn check_name(client: &ClaudeClient) -> Result<(), CommandError> {
     let prefix = format!("{PLUGIN}@");
     let is_foreign = |plugin: &InstalledPlugin| {
@@ -159,7 +159,7 @@ fn check_name(client: &ClaudeClient) -> Result<(), CommandError> {
 fn uninstall_plugin(client: Option<&Path>, context: &Context) -> CommandResult {
     let folder = bundle_folder().ok_or_else(homeless)?;
     let mut lines = match ClaudeClient::find(client) {
-        // Without a bundle there is nothing that a client could have registered.
+        // Without a bundle the client can't have registered anything.
         Err(_) if client.is_none() && !folder.exists() => Vec::new(),
         found => unregister_plugin(&found?, &folder)?,
     };
@@ -183,7 +183,7 @@ fn uninstall_plugin(client: Option<&Path>, context: &Context) -> CommandResult {
     context.report(&report, &(lines.join("\n") + "\n"))
 }
 
-/// Has the client forget the plugin and its marketplace, unless they are from elsewhere.
+/// Makes the client remove the plugin and its marketplace, unless they are from elsewhere.
 fn unregister_plugin(client: &ClaudeClient, folder: &Path) -> Result<Vec<String>, CommandError> {
     let mut lines = Vec::new();
     let marketplace = client.marketplace()?;
@@ -193,7 +193,7 @@ fn unregister_plugin(client: &ClaudeClient, folder: &Path) -> Result<Vec<String>
     {
         return Ok(lines);
     }
-    // The plugin of a project that is gone goes with its marketplace.
+    // The plugin of a deleted project is removed with its marketplace.
     for plugin in client.installed(|project| project.is_dir())? {
         client.run_for_plugin("uninstall", &plugin.scope, plugin.project_path.as_deref())?;
         lines.push(format!("plugin       {}: removed", plugin.scope_text()));

@@ -1,4 +1,4 @@
-//! A spec as its page has it, and the work that it applies to.
+//! Reads a spec from its page, and decides which work it applies to.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub(super) struct Spec {
     /// An optional spec applies to work that has one of these words. Without keywords it applies to its whole stage.
     pub(super) keywords: Vec<String>,
     pub(super) read_mode: SpecReadMode,
-    /// The text after the frontmatter, with line feeds alone and no empty lines around it.
+    /// The text after the frontmatter, with LF line endings and without surrounding empty lines.
     #[serde(skip)]
     pub(super) body: String,
 }
@@ -42,7 +42,7 @@ pub(super) enum SpecCategory {
 pub(super) enum SpecReadMode {
     /// For all work in its stage.
     Required,
-    /// For work that one of its keywords fits.
+    /// For work that matches one of its keywords.
     #[default]
     Optional,
 }
@@ -58,8 +58,8 @@ struct SpecFrontmatter {
     read_mode: SpecReadMode,
 }
 
-/// Reads the page at `path`. Without frontmatter it is an optional spec for every stage. Fails where the frontmatter is no
-/// YAML or has a wrong value: a rule that silently gets lost is worse than no rule.
+/// Reads the page at `path`. Without frontmatter it is an optional spec for every stage. Fails if the frontmatter isn't
+/// YAML or has an invalid value: a silently lost rule is worse than no rule.
 pub(super) fn parse_spec(name: &str, path: &Path, page: &str) -> Result<Spec, String> {
     let page = page.trim_start_matches('\u{feff}').replace("\r\n", "\n") + "\n";
     let (front, body) = match page.strip_prefix("---") {
@@ -88,8 +88,8 @@ pub(super) fn parse_spec(name: &str, path: &Path, page: &str) -> Result<Spec, St
     })
 }
 
-/// The specs that apply to work in `stages`, the required ones first. No stages means all of them. `about` has the goal,
-/// title and files of the work, in which keywords are looked for.
+/// The specs that apply to work in `stages`, the required ones first. No stages means all of them. `about` has the
+/// goal, title and files of the work, in which keywords are searched.
 pub(super) fn applicable_specs<'a>(
     specs: &'a [Spec],
     stages: &[SpecCategory],
@@ -140,7 +140,7 @@ pub(super) fn work_of_task(leaf: &Task) -> String {
     format!("\n{}\n{}\n", leaf.description, files.join("\n"))
 }
 
-/// The line for a spec whose text is left out.
+/// The line for a spec that is only named.
 pub(super) fn named_line(spec: &Spec, path: &str) -> String {
     match spec.read_mode {
         SpecReadMode::Required => format!("- Read {path} before you begin: {}\n", spec.title),
@@ -150,9 +150,9 @@ pub(super) fn named_line(spec: &Spec, path: &str) -> String {
 
 /// The section of a payload with `specs`, which apply to its task. `room` is in bytes, and `command` prints all of them.
 ///
-/// A required spec is quoted whole, so that none of its lines passes for a section of the payload; where that doesn't fit,
-/// it is named with its path. Where not even the names fit, `command` replaces all. Only that last resort and the heading
-/// can exceed the room.
+/// A required spec is quoted in full, in a form that can't pass for a section of the payload; if it doesn't fit, it is
+/// named with its path. If not even the names fit, `command` replaces all. Only that last resort and the heading can
+/// exceed the room.
 pub(super) fn payload_section(specs: &[&Spec], room: usize, command: &str) -> String {
     const HEADING: &str = "\n## PROJECT SPECS\n";
     let named = |spec: &&Spec| named_line(spec, &spec.path.display().to_string());
@@ -184,7 +184,7 @@ pub(super) fn payload_section(specs: &[&Spec], room: usize, command: &str) -> St
     HEADING.to_owned() + &lines.concat()
 }
 
-/// `line` of a page, so that it can't pass for one of this program.
+/// A `line` of a page, marked so that it can't pass for this program's own.
 pub(super) fn quoted_line(line: &str) -> String {
     format!("> {line}").trim_end().to_owned() + "\n"
 }

@@ -1,4 +1,4 @@
-//! Reading, choosing and handing on specs, by tables and for any text.
+//! Reading, choosing and quoting specs, by tables and for any text.
 
 use std::path::Path;
 

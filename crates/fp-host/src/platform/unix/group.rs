@@ -11,8 +11,8 @@ use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 use crate::process::{CommandEnd, POLL};
 
-/// Ends the given group, within the given seconds, as soon as standard input ends without a line: the process at the
-/// other end of the pipe has died.
+/// Ends the given group, within the given seconds, when standard input ends without a line, which means that the
+/// process at the other end of the pipe has died.
 const WATCHER: &str =
     r#"read -r _ || { kill -s TERM -- "-$1"; sleep "$2"; kill -s KILL -- "-$1"; }"#;
 
@@ -133,7 +133,7 @@ impl ProcessMark {
         Self(format!("{}-{count}-{time}", std::process::id()))
     }
 
-    /// The variable for the command's environment.
+    /// The environment variable that carries it.
     pub(crate) fn variable(&self) -> [(&str, &str); 1] {
         [(VARIABLE, &self.0)]
     }
@@ -209,7 +209,7 @@ fn marked(mark: &str) -> (Vec<Pid>, bool) {
         if environment.windows(mark.len()).any(|part| part == mark) {
             found.push(pid);
         }
-        // The kernel's own threads and zombies are no program.
+        // Kernel threads and zombies have no environment.
         is_unsure |= environment.is_empty() && std::fs::read_link(entry.path().join("exe")).is_ok();
     }
     (found, is_unsure)

@@ -29,7 +29,7 @@ pub const FOLDER_VARIABLES: &str = "HOME";
 pub const PROGRAM_ENDINGS: &[&str] = &[""];
 /// The environment says what the terminal can show: `TERM`, and the locale's character set.
 pub const TERMINAL_IN_ENVIRONMENT: bool = true;
-/// Where anybody puts temporary files, whatever the environment says.
+/// The shared folder for temporary files, regardless of the environment.
 pub(crate) const TEMPORARY: Option<&str> = Some("/tmp");
 /// The signals that ask a process to end.
 pub(crate) const END_SIGNALS: &[i32] = &[signal::SIGINT, signal::SIGTERM, signal::SIGHUP];
@@ -44,12 +44,12 @@ pub fn os_string(bytes: &[u8]) -> OsString {
     OsString::from_vec(bytes.to_vec())
 }
 
-/// The bytes that git has for a file name; `None` if it can't have the name.
+/// Git's bytes for a file name; `None` if git can't represent it.
 pub(crate) fn git_bytes(name: &OsStr) -> Option<Vec<u8>> {
     Some(name.as_bytes().to_owned())
 }
 
-/// True if this system can have no file of that name.
+/// True if a file on this system can't have that name.
 pub(crate) fn is_impossible(_path: &str) -> bool {
     false
 }
@@ -59,7 +59,7 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Renames `from` to `to`, and replaces what is there.
+/// Renames `from` to `to`, and replaces an existing file.
 pub(crate) fn replace_file(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }
@@ -70,7 +70,7 @@ pub(crate) fn new_file_permissions() -> Option<Permissions> {
     Some(Permissions::from_mode(0o666))
 }
 
-/// Options that open a regular file only, at once: never a link, nor wait for the other end of a pipe.
+/// Options that open only a regular file: they refuse a link and don't wait for the other end of a pipe.
 pub(crate) fn open_no_link() -> OpenOptions {
     let mut options = OpenOptions::new();
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits();
@@ -90,12 +90,12 @@ pub(crate) fn private_file() -> OpenOptions {
     options
 }
 
-/// True if anybody but the user may write the file with this `metadata`.
+/// True if others than the user may write the file with this `metadata`.
 pub(crate) fn is_exposed(metadata: &Metadata) -> bool {
     metadata.uid() != geteuid().as_raw() || metadata.mode() & 0o022 != 0
 }
 
-/// True if nobody but the user may even read what has this `metadata`.
+/// True if only the user may read the file or folder with this `metadata`.
 pub(crate) fn is_private(metadata: &Metadata) -> bool {
     metadata.uid() == geteuid().as_raw() && metadata.mode() & 0o077 == 0
 }
@@ -104,7 +104,7 @@ pub fn is_executable(metadata: &Metadata) -> bool {
     metadata.is_file() && metadata.mode() & 0o111 != 0
 }
 
-/// Lets the user remove what is in `folder`, and in the folders below it.
+/// Lets the user remove everything in `folder` and below.
 pub(crate) fn open_up(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(0o700))?;
     for entry in fs::read_dir(folder)? {
@@ -123,33 +123,33 @@ pub(crate) fn shell(line: &str) -> Option<Command> {
     Some(command)
 }
 
-/// True if the user presses a key within `time`, or the terminal tells of something else.
+/// True if the user presses a key within `time`, or the terminal reports another event.
 ///
 /// # Errors
-/// The terminal is gone. Crossterm would read its end for ever.
+/// The terminal is gone. Crossterm would read its end in an endless loop.
 pub(crate) fn input_within(time: Duration) -> io::Result<bool> {
     let wait = |time: Duration| {
         let stdin = io::stdin();
         let mut input = [PollFd::new(&stdin, PollFlags::IN)];
-        // A signal ends it early, such as that of another size.
+        // A signal, such as one for a new size, ends the wait early.
         let _ = rustix::event::poll(&mut input, Timespec::try_from(time).ok().as_ref());
         match input[0].revents().contains(PollFlags::HUP) {
             true => Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
             false => crossterm::event::poll(Duration::ZERO),
         }
     };
-    // Several keys may have come at once.
+    // Several keys may arrive at once.
     Ok(wait(Duration::ZERO)? || wait(time)?)
 }
 
-/// True if there is a process with this id; `None` if nobody can say.
+/// True if there is a process with this id; `None` if that can't be determined.
 pub fn is_running(process: u32) -> Option<bool> {
     let process = Pid::from_raw(i32::try_from(process).ok()?)?;
-    // Every other error is about a process that exists and isn't ours.
+    // Any other error means that the process exists but isn't ours.
     Some(test_kill_process(process) != Err(rustix::io::Errno::SRCH))
 }
 
-/// The name that this machine has for its user.
+/// The name of the user on this machine.
 pub fn machine_name() -> String {
     rustix::system::uname()
         .nodename()

@@ -9,7 +9,7 @@ use command_group::{CommandGroup as _, GroupChild};
 
 use crate::process::{CommandEnd, GRACE, POLL};
 
-/// Ctrl-C reaches no process of such a group: whether and when a command ends is this program's to say.
+/// Ctrl-C doesn't reach the processes of such a group, so this program decides when a command ends.
 const CREATE_NEW_PROCESS_GROUP: u32 = 0x200;
 
 /// A command in a job of its own.
@@ -35,18 +35,18 @@ impl JobObject {
         }))
     }
 
-    /// Nobody escapes from a job, so nobody is marked.
+    /// No process escapes from a job, so none needs a mark.
     pub(crate) fn environment_mark(&self) -> &'static str {
         ""
     }
 
-    /// Windows has no way to ask.
+    /// Windows has no equivalent.
     pub(crate) fn ask_to_end(&self) {}
 
-    /// Ends every process of the job at once; Windows has no gentler way.
+    /// Kills every process of the job at once; Windows has no gentler way.
     pub(crate) fn end_group(&mut self, _grace: Duration) -> io::Result<()> {
         self.0.kill()?;
-        // The job's own wait may wait for a message that a poll has taken.
+        // The job's own wait may block on a message that `try_wait` has consumed.
         let deadline = Instant::now() + GRACE;
         while self.try_wait()?.is_none() && Instant::now() < deadline {
             std::thread::sleep(POLL / 5);
@@ -55,5 +55,5 @@ impl JobObject {
     }
 }
 
-/// Nothing is left: the job ended with the process that made it.
+/// Does nothing: the job ended with the process that made it.
 pub fn end_marked(_marks: &[&str]) {}

@@ -23,7 +23,7 @@ pub const PROGRAM_ENDINGS: &[&str] = &[".exe", ".cmd", ".bat", ""];
 pub const TERMINAL_IN_ENVIRONMENT: bool = false;
 pub(crate) const TEMPORARY: Option<&str> = None;
 pub(crate) const END_SIGNALS: &[i32] = &[signal::SIGINT, signal::SIGTERM];
-/// How long a file in use is waited for.
+/// Time to wait for a file in use.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Without the prefix `\\?\`, which neither git nor a shell understands.
@@ -38,7 +38,7 @@ pub fn real_path(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     })
 }
 
-/// True if the user presses a key within `time`, or the console tells of something else.
+/// True if the user presses a key within `time`, or the console reports another event.
 ///
 /// # Errors
 /// The console is gone.
@@ -55,7 +55,7 @@ pub(crate) fn git_bytes(name: &OsStr) -> Option<Vec<u8>> {
     name.to_str().map(|name| name.as_bytes().to_owned())
 }
 
-/// A device, whatever its ending, a character with another meaning, or an end that is cut off; git refuses them, too.
+/// A device name with any extension, a reserved character, or an ending that Windows strips; git refuses them, too.
 pub(crate) fn is_impossible(path: &str) -> bool {
     path.split('/').any(|part| {
         let stem = part
@@ -120,7 +120,7 @@ pub(crate) fn is_exposed(_metadata: &Metadata) -> bool {
     false
 }
 
-/// Others than the user, the system and administrators don't see a profile.
+/// Only the user, the system and administrators may read a profile.
 pub(crate) fn is_private(_metadata: &Metadata) -> bool {
     true
 }
@@ -129,14 +129,14 @@ pub fn is_executable(metadata: &Metadata) -> bool {
     metadata.is_file()
 }
 
-/// A program that has it open, mostly a virus scanner, keeps the user from removing it.
+/// It may be open in another program, often a virus scanner, and then can't be removed yet.
 pub(crate) fn open_up(_folder: &Path) -> io::Result<()> {
     std::thread::sleep(PATIENCE);
     Ok(())
 }
 
-/// The shell for `line`, a line of POSIX: the `sh` of Git for Windows, or another on the search path. `cmd` would read
-/// something else in the line than what was approved.
+/// The shell for `line`, a line of POSIX: the `sh` of Git for Windows, or another on the search path. `cmd` would
+/// interpret the approved line differently.
 pub(crate) fn shell(line: &str) -> Option<Command> {
     let search = std::env::var_os("PATH")?;
     let beside_git = || {
@@ -153,7 +153,7 @@ pub(crate) fn shell(line: &str) -> Option<Command> {
     Some(command)
 }
 
-/// Only `tasklist` could say, which takes longer than a status line may.
+/// Only `tasklist` could tell, and it is too slow for a status line.
 pub fn is_running(_process: u32) -> Option<bool> {
     None
 }
