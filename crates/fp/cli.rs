@@ -346,6 +346,9 @@ fn replacement_of(command: &str, flag: &str) -> Option<&'static str> {
         ("commit", "--explain") => "without --message it says how a message is written here",
         ("commit", "--dry-run") => "without --message it shows the files and commits nothing",
         ("export" | "show", "mermaid") => "`fp show --format html` draws the tree",
+        ("export", "markdown") => {
+            "`tasks.md` of the plan's folder is the tree, `fp report` says how far it is"
+        }
         ("fmt", "--diff") => "`fp validate --fmt --check` says whether anything would change",
         ("new", "--intent") => "--mode says how much planning",
         ("note", "--spec") => "`fp note PLAN promote NUMBER` adds to the spec `learnt`",

@@ -131,11 +131,6 @@ fn json() {
 }
 
 #[test]
-fn markdown() {
-    assert_snapshot!(exported("markdown"));
-}
-
-#[test]
 fn an_archived_plan_is_exported_as_well() {
     let environment = begun();
     environment.done(&["cancel", PLAN]);

@@ -1,10 +1,9 @@
 //! A plan in neutral formats, and a task tree as a portable plan.
 
-use fp_plan::plan::{FieldForm, FieldKind, Item, Plan, Task, write};
+use fp_plan::plan::{FieldForm, FieldKind, Item, Plan, Task};
 use serde_json::{Map, Value, json};
 
 use crate::portable::{PortablePlan, PortableTask, TaskWork, text_item};
-use crate::settle::children_of;
 
 /// Version of the format `json`.
 const SCHEMA_VERSION: u32 = 1;
@@ -171,29 +170,6 @@ pub fn json_text(plan: &PortablePlan) -> String {
         json["ext"] = json!(plan.ext);
     }
     format!("{json:#}\n")
-}
-
-/// The tree as `fp validate --fmt` writes it, with the progress of each leaf of `plan`.
-pub fn markdown_text(plan: &PortablePlan, tree: &Plan<'_>) -> String {
-    write(tree) + &work_table(plan)
-}
-
-/// A table of the progress of each leaf; empty where none has begun.
-fn work_table(plan: &PortablePlan) -> String {
-    if plan.tasks.iter().all(|task| task.work == TaskWork::Todo) {
-        return String::new();
-    }
-    let mut table =
-        "\n## State of work\n\n| task | state | commit |\n| --- | --- | --- |\n".to_owned();
-    for (task, children) in plan.tasks.iter().zip(children_of(plan)) {
-        if children.is_empty() {
-            let work = json!(task.work);
-            let [state, commit] =
-                ["status", "commit"].map(|name| work[name].as_str().unwrap_or_default());
-            table += &format!("| {} | {state} | {commit} |\n", task.id);
-        }
-    }
-    table
 }
 
 #[cfg(test)]

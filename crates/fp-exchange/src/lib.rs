@@ -19,7 +19,7 @@ mod settle;
 mod words;
 
 pub use draft::PlanDraft;
-pub use export::{json_text, markdown_text, portable_plan};
+pub use export::{json_text, portable_plan};
 pub use folder::SourceFolder;
 pub use formats::{ImportError, RecognisedSource, SourceFormat, read_source, recognise_source};
 pub use material::{Material, MaterialItem, unnamed_items};

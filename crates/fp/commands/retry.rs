@@ -14,7 +14,7 @@ use crate::source::PlanSource;
 
 /// Build a task again: a failed, a finished or a current one
 ///
-/// Tasks that were skipped because of a failed task become pending again. A finished task is first undone by a commit
+/// Tasks that were skipped because of a failed task are no longer skipped. A finished task is first undone by a commit
 /// of its own. That needs your consent, and is refused while a task that depends on it is done or under way, or if its
 /// files have uncommitted changes. A task that is being built is taken back from its builder, and the attempt doesn't
 /// count.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use fp_exchange::{TaskWork, json_text, markdown_text, portable_plan};
+use fp_exchange::{TaskWork, json_text, portable_plan};
 use fp_host::plan::OpenPlan;
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::{Plan, Task};
@@ -13,34 +13,16 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 
-/// Export a plan with the state of each task, as JSON or Markdown
+/// Export a plan with the state of each task, as JSON
 ///
 /// The tree may be invalid, but no two tasks may have the same id. It also accepts an archived plan.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
     /// The plan; defaults to the active one, or the last one.
     plan: Option<String>,
-    /// The format.
-    #[arg(long, value_name = "FORMAT")]
-    to: ExportTarget,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum ExportTarget {
-    /// Everything that fp knows about the plan.
-    Json,
-    /// The tree, with the state of each task.
-    Markdown,
-}
-
-impl ExportTarget {
-    /// The names of the format and of its file.
-    fn name_and_file(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Json => ("json", "plan.json"),
-            Self::Markdown => ("markdown", "tasks.md"),
-        }
-    }
+    /// The format, of which there is one.
+    #[arg(long, hide = true, value_parser = ["json"])]
+    to: Option<String>,
 }
 
 pub(crate) fn run(args: ExportArgs, context: &Context) -> CommandResult {
@@ -49,13 +31,12 @@ pub(crate) fn run(args: ExportArgs, context: &Context) -> CommandResult {
     let tree = context.tree(&plan)?;
     let parsed = tree.parse();
     refuse_ambiguous(&plan, &parsed)?;
-    let text = text_of(&plan, &parsed, &state, args.to);
-    let (name, file) = args.to.name_and_file();
+    let text = text_of(&plan, &parsed, &state);
     if context.is_json() {
-        let files = [json!({ "path": file, "text": text })];
+        let files = [json!({ "path": "plan.json", "text": text })];
         context
             .printer
-            .json(&json!({ "planId": plan.id(), "to": name, "files": files }))?;
+            .json(&json!({ "planId": plan.id(), "to": "json", "files": files }))?;
     } else {
         context.printer.exact(&text);
     }
@@ -80,17 +61,14 @@ fn refuse_ambiguous(plan: &OpenPlan, tree: &Plan<'_>) -> Result<(), CommandError
     )))
 }
 
-fn text_of(plan: &OpenPlan, tree: &Plan<'_>, state: &State, to: ExportTarget) -> String {
+fn text_of(plan: &OpenPlan, tree: &Plan<'_>, state: &State) -> String {
     let mut whole = portable_plan(tree, plan.folder.goal().as_deref(), |leaf| {
         work_of(state, leaf)
     });
     if whole.title.is_empty() {
         whole.title = plan.id().to_string();
     }
-    match to {
-        ExportTarget::Json => json_text(&whole),
-        ExportTarget::Markdown => markdown_text(&whole, tree),
-    }
+    json_text(&whole)
 }
 
 fn work_of(state: &State, leaf: &Task<'_>) -> TaskWork {
