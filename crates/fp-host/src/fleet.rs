@@ -37,18 +37,8 @@ const SHARED_LOG_CAP: u64 = 60 * 1024 * 1024;
 /// Size limit of a shared file of a plan, in bytes.
 const FILE_CAP: u64 = 16 * 1024 * 1024;
 /// The files of a plan that are shared, beside its evidence.
-const TRAVELS: [&str; 10] = [
-    "tasks.md",
-    "plan.md",
-    "plan.json",
-    "import.json",
-    "interview.json",
-    "interview.md",
-    "context.md",
-    "research.md",
-    "critique.md",
-    "signals.json",
-];
+const TRAVELS: &str = "tasks.md plan.md plan.json import.json interview.json interview.md context.md \
+    research.md critique.md signals.json";
 const EVIDENCE: &str = "evidence";
 
 /// The error for a clone that hasn't joined the shared plan `plan`.
@@ -687,7 +677,7 @@ impl FleetRemote {
 
     /// The names of the plan's local files that are shared.
     fn travelling_files(&self) -> HostResult<Vec<String>> {
-        let mut names: Vec<String> = TRAVELS.iter().map(|&name| name.to_owned()).collect();
+        let mut names: Vec<String> = TRAVELS.split(' ').map(str::to_owned).collect();
         let evidence = self.folder.join(EVIDENCE);
         if fs::symlink_metadata(&evidence).is_ok_and(|found| found.is_dir()) {
             let read = HostError::reading(&evidence);
@@ -773,7 +763,8 @@ fn travels(name: &str) -> bool {
             .and_then(|rest| rest.strip_suffix("-verification.md"));
         id.is_some_and(|id| fp_plan::plan::id::TaskId::new(id).is_ok())
     };
-    TRAVELS.contains(&name) || name.strip_prefix("evidence/").is_some_and(is_evidence)
+    TRAVELS.split(' ').any(|known| known == name)
+        || name.strip_prefix("evidence/").is_some_and(is_evidence)
 }
 
 /// The text of a plain file. A link is not followed, since its target isn't to be shared.

@@ -25,33 +25,10 @@ pub use archive::ARCHIVED;
 pub use record::{OfLayer, PlanRecord, StoredRecord};
 
 /// The files that `fp` and its agents write into the folder of a plan.
-const PLAN_FILES: [&str; 25] = [
-    "analysis.md",
-    "archived.json",
-    "context.md",
-    "critique.md",
-    "events.jsonl",
-    "execution-state.json",
-    "fleet.json",
-    "handoff.md",
-    "import.json",
-    "interview.json",
-    "interview.md",
-    "lead.lock",
-    "linear-mapping.json",
-    "lock",
-    "material.md",
-    "notepad.md",
-    "plan.json",
-    "plan.md",
-    "pre-analysis.md",
-    "report.html",
-    "research.md",
-    "signals.json",
-    "sync.lock",
-    "tasks.md",
-    "waiting.jsonl",
-];
+const PLAN_FILES: &str = "analysis.md archived.json context.md critique.md events.jsonl execution-state.json \
+    fleet.json handoff.md import.json interview.json interview.md lead.lock \
+    linear-mapping.json lock material.md notepad.md plan.json plan.md pre-analysis.md \
+    report.html research.md signals.json sync.lock tasks.md waiting.jsonl";
 /// The files that it writes beside those folders.
 const BESIDE_PLANS: [&str; 3] = [IGNORE, "commit.lock", "worktrees.lock"];
 const IGNORE: &str = ".gitignore";
@@ -67,7 +44,7 @@ pub fn is_plan_file(path: &str) -> bool {
 
 fn is_file_of_plan(file: &str) -> bool {
     match file.split_once('/') {
-        None => PLAN_FILES.contains(&file),
+        None => PLAN_FILES.split(' ').any(|known| known == file),
         Some(("evidence", name)) => name.ends_with(".md"),
         Some(("unfinished", name)) => name.ends_with(".patch"),
         Some((kept, file)) => kept.starts_with(FOREIGN) && is_file_of_plan(file),

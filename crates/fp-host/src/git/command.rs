@@ -24,24 +24,10 @@ const MAX_OUTPUT: usize = 8 * 1024;
 const DRAIN: Duration = Duration::from_secs(1);
 
 /// Variables that would point git at another repository or index, or make it read paths as patterns.
-pub(super) const REMOVED: [&str; 16] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
-    "GIT_GRAFT_FILE",
-    "GIT_SHALLOW_FILE",
-    "GIT_QUARANTINE_PATH",
-    "GIT_GLOB_PATHSPECS",
-    "GIT_NOGLOB_PATHSPECS",
-    "GIT_ICASE_PATHSPECS",
-    "GIT_LITERAL_PATHSPECS",
-    "LANGUAGE",
-];
+pub(super) const REMOVED: &str = "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJECT_DIRECTORY \
+    GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_COMMON_DIR GIT_NAMESPACE GIT_PREFIX \
+    GIT_GRAFT_FILE GIT_SHALLOW_FILE GIT_QUARANTINE_PATH GIT_GLOB_PATHSPECS \
+    GIT_NOGLOB_PATHSPECS GIT_ICASE_PATHSPECS GIT_LITERAL_PATHSPECS LANGUAGE";
 
 /// Settings under which git trusts only the files: the measured builder may have changed the repository's own settings.
 const FIXED_VIEW: &str = "-c core.fsmonitor=false -c core.untrackedCache=false -c core.ignoreStat=false \
@@ -114,7 +100,7 @@ impl GitCall {
     /// A call of git in `folder`, without input.
     fn in_folder(folder: &Path) -> Self {
         let mut command = Command::new("git");
-        for name in REMOVED {
+        for name in REMOVED.split(' ') {
             command.env_remove(name);
         }
         command
