@@ -11,7 +11,7 @@ use fp_run::run::{State, refuse};
 use fp_run::verification::change::Change;
 use fp_run::verification::ownership::{Divided, OwnershipEvidence, divide};
 use fp_run::verification::{
-    Boundary, ChangeFacts, ChangedText, CommandRun, GitSurroundings, TaskScope, wants_text,
+    Boundary, ChangeFacts, ChangedText, CommandRun, GitSurroundings, OtherTask, TaskScope, wants_text,
 };
 
 use crate::error::HostResult;
@@ -30,7 +30,7 @@ pub struct Bench<'b> {
     /// HEAD, index and submodules around the working tree at the claim, if known.
     pub around: Option<&'b GitSurroundings>,
     /// The task's boundaries. If there are other tasks in it, they work in the same working tree.
-    pub scope: &'b TaskScope,
+    pub scope: TaskScope,
     /// The commits that `fp` made in this run.
     pub committed: HashSet<Oid>,
     /// Paths that the task's builder was seen editing.
@@ -61,8 +61,34 @@ pub(crate) struct Tried {
     around: Option<GitSurroundings>,
 }
 
+/// The tasks whose uncommitted changes may have entered the working tree since `id` was first claimed: those
+/// under way, those released, and those that ended since then. A worktree has no others.
+fn tasks_beside(state: &State, task: &TaskState) -> Vec<OtherTask> {
+    if task.worktree().is_some() {
+        return Vec::new();
+    }
+    let since = task.started_at;
+    let ended_before = |t: &TaskState| {
+        t.ended_at
+            .zip(since)
+            .is_some_and(|(ended, since)| ended <= since)
+    };
+    let in_checkout = |t: &TaskState| t.base.is_some() && t.worktree().is_none();
+    let others = state
+        .tasks
+        .iter()
+        .filter(|t| t.leaf.id != task.leaf.id && in_checkout(t));
+    let others = others.filter(|t| t.commit.is_none() && !ended_before(t));
+    others
+        .map(|t| OtherTask {
+            id: t.leaf.id.to_string(),
+            files: t.files().map(str::to_owned).collect(),
+        })
+        .collect()
+}
+
 impl<'b> Bench<'b> {
-    /// The bench of `task`, which works in `git`.
+    /// The bench of `task`, which works in `git`, with the tasks that work there too added to its `scope`.
     ///
     /// # Errors
     /// The task was never claimed, or the log has no valid hash.
@@ -70,7 +96,7 @@ impl<'b> Bench<'b> {
         git: &'b Git,
         state: &State,
         task: &'b TaskState,
-        scope: &'b TaskScope,
+        scope: TaskScope,
     ) -> HostResult<Self> {
         let base = task
             .base
@@ -83,7 +109,11 @@ impl<'b> Bench<'b> {
             base: base.tree.parse()?,
             head: base.head.parse()?,
             around: base.around.as_ref(),
-            scope,
+            scope: TaskScope {
+                others: tasks_beside(state, task),
+                ignores_case: git.ignores_case(),
+                ..scope
+            },
             committed: committed.filter_map(|commit| commit.parse().ok()).collect(),
             seen: task.edited.iter().cloned().collect(),
         })
@@ -137,29 +167,30 @@ impl<'b> Bench<'b> {
         })
     }
 
-    /// Runs the commands in the working tree just `measured`. Returns how they ran, and the change as they have left it.
+    /// Runs the commands in the working tree just `measured`, which is then the change as they have left it. Returns how
+    /// they ran.
     pub(crate) fn try_commands(
         &self,
-        mut measured: MeasuredChange,
+        measured: &mut MeasuredChange,
         agreed: AgreedCommands,
         lines: &[&str],
         limits: Limits,
-    ) -> HostResult<(Tried, MeasuredChange)> {
-        let mut tried = self.run_each(&measured, agreed, lines, limits)?;
+    ) -> HostResult<Tried> {
+        let mut tried = self.run_each(measured, agreed, lines, limits)?;
         if !tried.own.is_empty() && tried.faults.is_empty() {
-            // A tool such as a formatter changed the task's files: its result counts.
-            measured = self.measure()?;
-            tried = self.run_each(&measured, agreed, lines, limits)?;
+            // A tool such as a formatter changed the task's files: what counts is what it made of them.
+            *measured = self.measure()?;
+            tried = self.run_each(measured, agreed, lines, limits)?;
             let again = tried.own.iter().map(|fault| format!("{fault} each time"));
             tried.faults.extend(again.collect::<Vec<_>>());
         }
         if tried.tree != measured.tree {
-            measured = self.measure()?;
+            *measured = self.measure()?;
         }
         if let (Some((_, now)), Some(last)) = (&mut measured.facts.around, &tried.around) {
             now.clone_from(last);
         }
-        Ok((tried, measured))
+        Ok(tried)
     }
 
     /// Runs the commands one after the other, and looks at the working tree after each: none may change what a later one
@@ -210,7 +241,7 @@ impl<'b> Bench<'b> {
             settled,
             seen: self.seen.clone(),
         };
-        divide(changes, self.scope, &evidence)
+        divide(changes, &self.scope, &evidence)
     }
 
     /// The commits since the claim; `None` if HEAD no longer contains the commit of that time.

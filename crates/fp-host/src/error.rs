@@ -3,14 +3,10 @@
 
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::io;
-use std::path::Path;
 
 use fp_plan::hint::{Exit, Hint};
 use fp_plan::settings::SettingFault;
 use fp_run::run::Refusal;
-
-use crate::file::{advice_on, reason_of};
 
 pub type HostResult<T> = Result<T, HostError>;
 
@@ -77,69 +73,6 @@ impl HostError {
 
     pub(crate) fn with_end(self, ends: Exit) -> Self {
         Self { ends, ..self }
-    }
-
-    /// The system's error `source` in an action that `said` describes.
-    fn of_system(said: impl Display, source: &io::Error) -> Self {
-        Self {
-            kind: match source.kind() {
-                io::ErrorKind::NotFound => HostErrorKind::MissingFile,
-                _ => HostErrorKind::Other,
-            },
-            hint: advice_on(source).map(str::to_owned),
-            ..Self::failed(format_args!("{said}: {}", reason_of(source)))
-        }
-    }
-
-    /// Converts the system's error from reading `path`.
-    pub fn reading(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
-        |source| Self::of_system(format_args!("{} can't be read", path.display()), &source)
-    }
-
-    /// The same for writing it.
-    pub fn writing(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
-        |source| Self::of_system(format_args!("{} can't be written", path.display()), &source)
-    }
-
-    /// The same for a file that has to be read and written.
-    pub(crate) fn using(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
-        |source| {
-            let error = Self::of_system(format_args!("{} can't be used", path.display()), &source);
-            let usual = "check that the folder exists and may be written to";
-            match advice_on(&source) {
-                Some(_) => error,
-                None => error.with_hint(usual),
-            }
-        }
-    }
-
-    /// The same for an action, such as `start git`.
-    pub(crate) fn doing(action: &str) -> impl Fn(io::Error) -> Self + Copy + '_ {
-        move |source| Self::of_system(action, &source)
-    }
-
-    /// A symbolic link where links aren't followed, since it may lead anywhere.
-    pub fn link(path: &Path) -> Self {
-        let said = format!(
-            "{} is a symbolic link, which is not followed",
-            path.display()
-        );
-        Self::failed(said).with_hint("remove the link, or put the real folder in its place")
-    }
-
-    pub(crate) fn not_a_file(path: &Path) -> Self {
-        Self::failed(format_args!("{} is not a file", path.display()))
-            .with_hint("name a file, or move what is in its place out of the way")
-    }
-
-    /// It has more than `cap` bytes.
-    pub(crate) fn too_large(path: &Path, cap: u64) -> Self {
-        let path = path.display();
-        Self::failed(format_args!(
-            "{path} is too large: at most {cap} bytes are read"
-        ))
-        .with_hint("check that it is the file you mean, or split it")
-        .with_kind(HostErrorKind::TooLarge)
     }
 
     pub fn is_missing(&self) -> bool {

@@ -1,15 +1,22 @@
 //! Every file that matters goes through here, so that nothing is lost: a write happens completely or not at
 //! all, a read is bounded and returns valid text.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::fmt::Display;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek as _, SeekFrom, Write};
 use std::path::{Component, Path, PathBuf};
+use std::sync::mpsc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::{HostError, HostErrorKind, HostResult};
 use crate::platform;
 
 /// Size limit of `tasks.md`, in bytes.
 pub const TASKS_CAP: u64 = 512 * 1024 * 1024;
+/// Size limit of a file that `fp` alone writes, such as a log of some 100,000 entries, in bytes.
+const OWN_CAP: u64 = 64 * 1024 * 1024;
 
 /// The system's message without its error number.
 pub fn reason_of(error: &io::Error) -> String {
@@ -41,6 +48,89 @@ pub(crate) fn advice_on(error: &io::Error) -> Option<&'static str> {
         }
         _ => return None,
     })
+}
+
+impl HostError {
+    /// The system's error `source` in doing something, which `said` tells.
+    fn of_system(said: impl Display, source: &io::Error) -> Self {
+        let error = Self::failed(format_args!("{said}: {}", reason_of(source)));
+        let error = match source.kind() {
+            io::ErrorKind::NotFound => error.with_kind(HostErrorKind::MissingFile),
+            _ => error,
+        };
+        match advice_on(source) {
+            Some(advice) => error.with_hint(advice),
+            None => error,
+        }
+    }
+
+    /// Turns the system's error from reading `path` into this one.
+    pub fn reading(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
+        |source| Self::of_system(format_args!("{} can't be read", path.display()), &source)
+    }
+
+    /// The same for writing it.
+    pub fn writing(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
+        |source| Self::of_system(format_args!("{} can't be written", path.display()), &source)
+    }
+
+    /// The same for a file that has to be read and written.
+    pub(crate) fn using(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
+        |source| {
+            let error = Self::of_system(format_args!("{} can't be used", path.display()), &source);
+            let usual = "check that the folder exists and may be written to";
+            match advice_on(&source) {
+                Some(_) => error,
+                None => error.with_hint(usual),
+            }
+        }
+    }
+
+    /// The same for an action, such as `start git`.
+    pub(crate) fn doing(action: &str) -> impl Fn(io::Error) -> Self + Copy + '_ {
+        move |source| Self::of_system(action, &source)
+    }
+
+    /// A symbolic link in a place where none is followed, since it may lead anywhere.
+    pub fn link(path: &Path) -> Self {
+        let said = format!(
+            "{} is a symbolic link, which is not followed",
+            path.display()
+        );
+        Self::failed(said).with_hint("remove the link, or put the real folder in its place")
+    }
+
+    fn not_a_file(path: &Path) -> Self {
+        Self::failed(format_args!("{} is not a file", path.display()))
+            .with_hint("name a file, or move what is in its place out of the way")
+    }
+
+    /// More than `cap` bytes are in it.
+    fn too_large(path: &Path, cap: u64) -> Self {
+        let path = path.display();
+        Self::failed(format_args!(
+            "{path} is too large: at most {cap} bytes are read"
+        ))
+        .with_hint("check that it is the file you mean, or split it")
+        .with_kind(HostErrorKind::TooLarge)
+    }
+
+    /// Another process held the lock on `path` for as long as `patience` lasted.
+    fn locked(path: &Path, patience: Duration) -> Self {
+        let holder = fs::read_to_string(path).unwrap_or_default();
+        let holder = Some(holder.trim().to_owned());
+        let holder = holder.filter(|id| !id.is_empty() && id.len() < 20);
+        let by: String = holder
+            .iter()
+            .map(|id| format!(" by process {id}"))
+            .collect();
+        let (path, seconds) = (path.display(), patience.as_secs());
+        Self::failed(format_args!(
+            "{path} is held{by} and was not given back within {seconds} s"
+        ))
+        .with_hint("wait for the other command to end, or end it; a lock dies with its process")
+        .with_kind(HostErrorKind::Locked(holder))
+    }
 }
 
 /// Reads the first `cap` bytes of a file that a stranger may have put there. Opens regular files only: never
@@ -159,7 +249,144 @@ pub fn replace(path: &Path, bytes: &[u8]) -> HostResult<()> {
     written.map_err(HostError::writing(path))
 }
 
-/// The entries of `folder`; none if it doesn't exist.
+/// The length and modification time of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct FileMark {
+    pub(crate) bytes: u64,
+    pub(crate) modified: u64,
+}
+
+impl FileMark {
+    pub(crate) fn of(log: &File) -> io::Result<Self> {
+        let metadata = log.metadata()?;
+        let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+        let nanos = modified
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            .as_nanos();
+        Ok(Self {
+            bytes: metadata.len(),
+            modified: u64::try_from(nanos).unwrap_or(0),
+        })
+    }
+}
+
+/// Opens a file that `fp` alone writes; `None` if it doesn't exist and isn't to be created. Refuses links, since
+/// writes would go where they lead, pipes, since opening one waits, and what is too large to be read at once.
+pub(crate) fn open_own(path: &Path, options: &OpenOptions) -> HostResult<Option<File>> {
+    let unfit = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => Some(HostError::link(path)),
+        Ok(found) if !found.is_file() => Some(HostError::not_a_file(path)),
+        Ok(found) if found.len() > OWN_CAP => Some(HostError::too_large(path, OWN_CAP)),
+        _ => None,
+    };
+    if let Some(unfit) = unfit {
+        return Err(unfit.with_hint(
+            "move what is in its place out of the way, and put the file back if you have it",
+        ));
+    }
+    match options.open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(HostError::using(path)(error)),
+    }
+}
+
+/// Such a file, open for reading, with its length and time; `None` if there is none.
+pub(crate) fn open_marked(path: &Path) -> HostResult<Option<(File, FileMark)>> {
+    let Some(file) = open_own(path, OpenOptions::new().read(true))? else {
+        return Ok(None);
+    };
+    let mark = FileMark::of(&file).map_err(HostError::using(path))?;
+    Ok(Some((file, mark)))
+}
+
+pub(crate) fn read_all(mut file: File, path: &Path) -> HostResult<Vec<u8>> {
+    let mut text = Vec::new();
+    file.read_to_end(&mut text)
+        .map_err(HostError::using(path))?;
+    Ok(text)
+}
+
+/// Cuts a torn line off after the first `whole` bytes of a log, and adds the missing newline if `unended`.
+pub(crate) fn mend(path: &Path, whole: u64, unended: bool) -> HostResult<FileMark> {
+    let mended = || {
+        let mut log = OpenOptions::new().write(true).open(path)?;
+        log.set_len(whole)?;
+        if unended {
+            log.seek(SeekFrom::End(0))?;
+            log.write_all(b"\n")?;
+        }
+        log.sync_all()?;
+        FileMark::of(&log)
+    };
+    mended().map_err(HostError::using(path))
+}
+
+/// Appends `lines` to a log of `before` bytes. On success they are on the disk; on failure the log is as it
+/// was.
+pub(crate) fn append_at(path: &Path, before: u64, lines: &[u8]) -> HostResult<FileMark> {
+    let mut log = OpenOptions::new()
+        .create(true)
+        .write(true)
+        .truncate(false)
+        .open(path)
+        .map_err(HostError::using(path))?;
+    if before == 0 {
+        // A new file survives a power cut only once its folder is synced.
+        let folder = path.parent().unwrap_or(path);
+        platform::sync_folder(folder).map_err(HostError::using(folder))?;
+    }
+    let written = log
+        .seek(SeekFrom::Start(before))
+        .and_then(|_| log.write_all(lines))
+        .and_then(|()| log.sync_data());
+    if let Err(e) = written {
+        // If this fails too, it leaves a torn line, which the next open drops.
+        drop(log.set_len(before));
+        return Err(HostError::using(path)(e));
+    }
+    FileMark::of(&log).map_err(HostError::using(path))
+}
+
+/// Takes an advisory lock on `path`, creating the file if needed; waits up to `patience`, then fails with
+/// [`HostErrorKind::Locked`](crate::error::HostErrorKind::Locked). The lock is released when the file is dropped or the process ends.
+pub fn acquire(path: &Path, patience: Duration) -> HostResult<File> {
+    let file = open_own(
+        path,
+        OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false),
+    )?;
+    let failed = HostError::using(path);
+    let file = file.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
+    let mut file = match file.try_lock() {
+        Ok(()) => file,
+        Err(TryLockError::Error(error)) => return Err(failed(error)),
+        // The system's queue is fair: a process that polls can be overtaken forever. The queue knows no time limit, so a
+        // thread stands in it; after a timeout that thread lasts as long as the process.
+        Err(TryLockError::WouldBlock) => {
+            let (sender, receiver) = mpsc::channel();
+            std::thread::spawn(move || {
+                let locked = file.lock().map(|()| file);
+                // The receiver is gone if the wait timed out.
+                drop(sender.send(locked));
+            });
+            let locked = receiver.recv_timeout(patience);
+            locked
+                .map_err(|_| HostError::locked(path, patience))?
+                .map_err(failed)?
+        }
+    };
+    let id = std::process::id().to_string();
+    // Best effort: a disk too full for ten digits must not keep anybody from the lock.
+    drop(file.set_len(0).and_then(|()| file.write_all(id.as_bytes())));
+    Ok(file)
+}
+
+/// The entries of `folder`; none where there is no such folder.
 pub(crate) fn entries_in(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
     match fs::read_dir(folder) {
         Ok(entries) => entries.collect(),

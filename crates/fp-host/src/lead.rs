@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use fp_run::report::standing::LeadPresence;
 use fp_run::run::State;
 
+use crate::file::open_own;
 use crate::platform;
-use crate::store;
 
 /// Name of the file that the lead of a plan keeps locked.
 pub const LEAD_LOCK: &str = "lead.lock";
@@ -48,7 +48,7 @@ impl LeadLook {
 
 /// True if a process holds `lock`. Uses a shared lock, so that two checks don't take each other for the holder.
 fn is_held(lock: &Path) -> Option<bool> {
-    let Some(file) = store::open(lock, OpenOptions::new().read(true)).ok()? else {
+    let Some(file) = open_own(lock, OpenOptions::new().read(true)).ok()? else {
         return Some(false);
     };
     match file.try_lock_shared() {

@@ -9,10 +9,10 @@ pub(crate) mod reader;
 mod shared;
 mod snapshot;
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use fp_plan::plan::id::PlanId;
@@ -27,10 +27,9 @@ pub use self::reader::{ExaminedLog, LogLine, LogReader, Past, Portion};
 use self::reader::{line_entry, whole_lines};
 pub use self::shared::Synced;
 use self::shared::Waiting;
-pub(crate) use self::snapshot::LogMark;
 
-use crate::error::{HostError, HostErrorKind, HostResult};
-use crate::platform;
+use crate::error::{HostError, HostResult};
+use crate::file::{FileMark, acquire, append_at, mend, open_marked, read_all};
 use crate::trust::{self, MachineKey, foreign_entry};
 
 pub const LOG: &str = "events.jsonl";
@@ -39,9 +38,6 @@ const LOCK: &str = "lock";
 /// Prefix of a folder with a log that somebody else wrote.
 pub(crate) const FOREIGN: &str = "foreign";
 const MADE_FROM_LOG: [&str; 3] = [SNAPSHOT, "notepad.md", "evidence"];
-
-/// Size limit of the log and of the snapshot, in bytes: some 100,000 entries.
-const LEDGER_CAP: u64 = 64 * 1024 * 1024;
 
 /// The ledger of one plan. Reading needs no lock; [`Store::lock`] gives the right to append.
 #[derive(Debug)]
@@ -58,7 +54,7 @@ pub struct Loaded {
     pub state: Arc<State>,
     /// Notices for the user, such as a torn last line.
     pub notices: Vec<String>,
-    mark: LogMark,
+    mark: FileMark,
     /// The code of the log's last line.
     code: String,
     /// Length of the log's whole lines in bytes; the rest is torn.
@@ -73,7 +69,7 @@ pub struct Loaded {
 
 impl Loaded {
     /// The state of an intact log that has, or is about to get, a snapshot.
-    fn in_order(state: Arc<State>, mark: LogMark, code: String) -> Self {
+    fn in_order(state: Arc<State>, mark: FileMark, code: String) -> Self {
         Self {
             state,
             notices: Vec::new(),
@@ -114,7 +110,7 @@ impl Store {
         let log = open_marked(&self.log_file())?;
         let mark = log
             .as_ref()
-            .map_or_else(LogMark::default, |(_, mark)| *mark);
+            .map_or_else(FileMark::default, |(_, mark)| *mark);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let is_current = |loaded: &&Loaded| loaded.mark == mark && self.waits_still(loaded);
         if let Some(loaded) = known.as_ref().filter(is_current) {
@@ -131,8 +127,8 @@ impl Store {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = loaded;
     }
 
-    /// Takes the state from the snapshot if it matches `log`, else replays the log.
-    fn read_log(&self, log: Option<(File, LogMark)>) -> HostResult<Loaded> {
+    /// Takes the state from the snapshot if it matches `log`, else replays that.
+    fn read_log(&self, log: Option<(File, FileMark)>) -> HostResult<Loaded> {
         let key = readable_key();
         let stored = snapshot::stored(&self.snapshot_file(), &self.plan_id, key.as_ref());
         let written = stored.as_ref().map_or(0, |(_, _, state)| state.seq);
@@ -143,7 +139,7 @@ impl Store {
                 return Ok(Loaded::in_order(Arc::new(state), mark, code));
             }
             (Some((file, mark)), _) => (read_all(file, &path)?, mark),
-            (None, _) => (Vec::new(), LogMark::default()),
+            (None, _) => (Vec::new(), FileMark::default()),
         };
         let Replayed {
             state, whole, code, ..
@@ -238,141 +234,6 @@ impl Store {
             sync: None,
         })
     }
-}
-
-/// Opens a file of the ledger; `None` if it doesn't exist and isn't to be created. Refuses links, since writes would go
-/// where they lead, pipes, since opening one waits, and files that are too large.
-pub(crate) fn open(path: &Path, options: &OpenOptions) -> HostResult<Option<File>> {
-    let unfit = match fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() => Some(HostError::link(path)),
-        Ok(found) if !found.is_file() => Some(HostError::not_a_file(path)),
-        Ok(found) if found.len() > LEDGER_CAP => Some(HostError::too_large(path, LEDGER_CAP)),
-        _ => None,
-    };
-    if let Some(unfit) = unfit {
-        return Err(unfit.with_hint(
-            "move what is in its place out of the way, and put the file back if you have it",
-        ));
-    }
-    match options.open(path) {
-        Ok(file) => Ok(Some(file)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(HostError::using(path)(error)),
-    }
-}
-
-/// A file of the ledger, open for reading, with its length and time; `None` if there is none.
-fn open_marked(path: &Path) -> HostResult<Option<(File, LogMark)>> {
-    let Some(file) = open(path, OpenOptions::new().read(true))? else {
-        return Ok(None);
-    };
-    let mark = LogMark::of(&file).map_err(HostError::using(path))?;
-    Ok(Some((file, mark)))
-}
-
-fn read_all(mut file: File, path: &Path) -> HostResult<Vec<u8>> {
-    let mut text = Vec::new();
-    file.read_to_end(&mut text)
-        .map_err(HostError::using(path))?;
-    Ok(text)
-}
-
-/// Cuts a torn line off after the first `whole` bytes of a log, and adds the missing newline if `unended`.
-pub(crate) fn mend(path: &Path, whole: u64, unended: bool) -> HostResult<LogMark> {
-    let mended = || {
-        let mut log = OpenOptions::new().write(true).open(path)?;
-        log.set_len(whole)?;
-        if unended {
-            log.seek(SeekFrom::End(0))?;
-            log.write_all(b"\n")?;
-        }
-        log.sync_all()?;
-        LogMark::of(&log)
-    };
-    mended().map_err(HostError::using(path))
-}
-
-/// Appends `lines` to a log of `before` bytes. On success they are on the disk; on failure the log is as it
-/// was.
-pub(crate) fn append_at(path: &Path, before: u64, lines: &[u8]) -> HostResult<LogMark> {
-    let mut log = OpenOptions::new()
-        .create(true)
-        .write(true)
-        .truncate(false)
-        .open(path)
-        .map_err(HostError::using(path))?;
-    if before == 0 {
-        // A new file survives a power cut only once its folder is synced.
-        let folder = path.parent().unwrap_or(path);
-        platform::sync_folder(folder).map_err(HostError::using(folder))?;
-    }
-    let written = log
-        .seek(SeekFrom::Start(before))
-        .and_then(|_| log.write_all(lines))
-        .and_then(|()| log.sync_data());
-    if let Err(e) = written {
-        // If this fails too, it leaves a torn line, which the next open drops.
-        drop(log.set_len(before));
-        return Err(HostError::using(path)(e));
-    }
-    LogMark::of(&log).map_err(HostError::using(path))
-}
-
-/// Takes an advisory lock on `path`, creating the file if needed; waits up to `patience`, then fails with
-/// [`StoreError::Locked`]. The lock is released when the file is dropped or the process ends.
-pub fn acquire(path: &Path, patience: Duration) -> HostResult<File> {
-    let file = open(
-        path,
-        OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false),
-    )?;
-    let file = file.ok_or_else(|| HostError::using(path)(io::ErrorKind::NotFound.into()))?;
-    let mut file = match file.try_lock() {
-        Ok(()) => file,
-        Err(TryLockError::Error(e)) => return Err(HostError::using(path)(e)),
-        Err(TryLockError::WouldBlock) => wait_for(file, path, patience)?,
-    };
-    let id = std::process::id().to_string();
-    // Best effort: a disk too full for ten digits must not keep anybody from the lock.
-    drop(file.set_len(0).and_then(|()| file.write_all(id.as_bytes())));
-    Ok(file)
-}
-
-/// Waits in the system's queue, which is fair: a process that polls can be overtaken forever. The queue knows
-/// no time limit, so a thread stands in it; after a timeout that thread lasts as long as the process.
-fn wait_for(file: File, path: &Path, patience: Duration) -> HostResult<File> {
-    let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
-        let locked = file.lock().map(|()| file);
-        // The receiver is gone if the wait timed out.
-        drop(sender.send(locked));
-    });
-    match receiver.recv_timeout(patience) {
-        Ok(locked) => locked.map_err(HostError::using(path)),
-        Err(_) => {
-            let holder = fs::read_to_string(path)
-                .unwrap_or_default()
-                .trim()
-                .to_owned();
-            let holder = Some(holder).filter(|h| !h.is_empty() && h.len() < 20);
-            Err(held_by(path, holder, patience))
-        }
-    }
-}
-
-fn held_by(path: &Path, holder: Option<String>, patience: Duration) -> HostError {
-    let by = holder
-        .as_ref()
-        .map_or_else(String::new, |id| format!(" by process {id}"));
-    let (path, seconds) = (path.display(), patience.as_secs());
-    HostError::failed(format_args!(
-        "{path} is held{by} and was not given back within {seconds} s"
-    ))
-    .with_hint("wait for the other command to end, or end it; a lock dies with its process")
-    .with_kind(HostErrorKind::Locked(holder))
 }
 
 fn torn_off(path: &Path, bytes: usize) -> String {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use fp_host::error::HostErrorKind;
+use fp_host::file::acquire;
 use fp_host::git::Git;
 use fp_host::plan::OpenPlan;
 use fp_host::plan_folder::is_plan_file;
@@ -10,7 +11,6 @@ use fp_host::platform::end_marked;
 use fp_host::run::commit::{COMMIT_PATIENCE, settle};
 use fp_host::run::trial;
 use fp_host::run::worktree::follow_branch;
-use fp_host::store::acquire;
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::path::overlap;
 use fp_plan::reading_language;

@@ -52,7 +52,7 @@ impl Claimed<'_> {
             base: self.base.clone(),
             head: self.head.clone(),
             around: None,
-            scope: &self.scope,
+            scope: self.scope.clone(),
             committed: self.committed.clone(),
             seen: self.seen.clone(),
         }

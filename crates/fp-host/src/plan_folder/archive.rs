@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 use super::{IGNORE, PlanFolder, Plans};
 use crate::error::{HostError, HostResult};
 use crate::file;
+use crate::file::acquire;
 use crate::platform;
 use crate::repo::HOME;
-use crate::store::{Store, acquire};
+use crate::store::Store;
 
 /// The record in an archived plan's folder.
 pub const ARCHIVED: &str = "archived.json";

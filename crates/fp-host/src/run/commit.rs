@@ -22,10 +22,10 @@ use super::integrate::{Conflict, Incoming, Integration, in_the_way, integrate};
 use super::worktree::follow_branch;
 use super::{fresh_token, paths};
 use crate::error::{HostErrorKind, HostResult};
+use crate::file::acquire;
 use crate::fleet;
 use crate::git::{Blocked, CommitOutcome, Git, GitCommit, Merge, Oid, stays_as_edited};
 use crate::plan::OpenPlan;
-use crate::store::acquire;
 
 /// Time to wait for another process that commits; its hooks may be slow.
 pub const COMMIT_PATIENCE: Duration = Duration::from_secs(60);

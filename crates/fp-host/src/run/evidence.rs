@@ -45,9 +45,9 @@ pub fn write_verdict(
     criteria: &[String],
     at: Timestamp,
 ) -> HostResult<String> {
-    let page = redacted(&evidence_page(state.expect_task(id)?, criteria, at)).into_owned();
     let (folder, name) = (evidence_folder(plan)?, evidence_file(id));
     let path = folder.with_file_name(&name);
+    let page = redacted(&evidence_page(state.expect_task(id)?, criteria, at)).into_owned();
     file::make_folders(&folder)?;
     let before = file::read_text_if_there(&path, CAP)?.unwrap_or_default();
     let earlier = match before.split_at_checked(page.len()) {

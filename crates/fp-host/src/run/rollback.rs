@@ -14,9 +14,9 @@ use super::commit::COMMIT_PATIENCE;
 use super::integrate::Incoming;
 use super::worktree::{Worktrees, follow_branch};
 use crate::error::{HostError, HostErrorKind, HostResult};
-use crate::git::{Blocked, CommitOutcome, Git, Merge, Oid, file_list, stays_as_edited};
+use crate::file::acquire;
+use crate::git::{Blocked, CommitOutcome, Git, Merge, Oid, listed, stays_as_edited};
 use crate::plan::OpenPlan;
-use crate::store::acquire;
 
 /// A rollback that is possible.
 pub struct Prepared<'p> {

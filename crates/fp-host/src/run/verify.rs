@@ -17,7 +17,7 @@ use fp_run::run::state::{MeasuredWork, Status, TaskState};
 use fp_run::run::verdict::VerifierOpinion;
 use fp_run::verification::change::{Change, ChangeStatus};
 use fp_run::verification::{
-    self, Boundary, ChangeFacts, Check, CheckVerdict, OtherTask, TaskScope, command_check,
+    self, Boundary, Check, CheckVerdict, TaskScope, command_check,
 };
 use jiff::Timestamp;
 
@@ -25,10 +25,10 @@ use super::commit::{COMMIT_PATIENCE, Settled, settle};
 use super::{evidence, fresh_token, worktree};
 use crate::bench::Bench;
 use crate::error::{HostError, HostErrorKind, HostResult};
+use crate::file::acquire;
 use crate::git::{EntryState, Git, Snapshot};
 use crate::plan::OpenPlan;
 use crate::process::Limits;
-use crate::store::acquire;
 use crate::trust::AgreedCommands;
 
 /// The results of the checks, and the criteria left to judge.
@@ -103,21 +103,20 @@ pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> HostResult<Submis
     let scope = TaskScope {
         files: task.files().map(str::to_owned).collect(),
         text: approved.unwrap_or_default(),
-        others: tasks_beside(state, task),
-        ignores_case: git.ignores_case(),
+        ..TaskScope::default()
     };
-    let bench = Bench::of(&git, state, task, &scope)?;
+    let bench = Bench::of(&git, state, task, scope)?;
     let mut measured = bench.measure()?;
     measured.read_lines(&git)?;
     // Only the verification can refuse the text of an edited task, which may allow this change.
     let failed = match is_edited {
         true => Vec::new(),
-        false => verification::failed_at_hand(&scope, &measured.facts),
+        false => verification::failed_at_hand(&bench.scope, &measured.facts),
     };
     let was_there = |path: &RepoPath, change: &Change| {
         *path != change.path || change.status != ChangeStatus::Added
     };
-    let outside = verification::outside(&scope, &measured.facts).into_iter();
+    let outside = verification::outside(&bench.scope, &measured.facts).into_iter();
     let outside = outside.map(|(path, change)| (path.clone(), was_there(path, change)));
     Ok(Submission {
         tree: measured.tree.to_string(),
@@ -128,34 +127,8 @@ pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> HostResult<Submis
     })
 }
 
-/// The tasks whose uncommitted changes may have entered the working tree since `id` was first claimed: those under way,
-/// those released, and those that ended since then. In a worktree there are none.
-fn tasks_beside(state: &State, task: &TaskState) -> Vec<OtherTask> {
-    if task.worktree().is_some() {
-        return Vec::new();
-    }
-    let since = task.started_at;
-    let ended_before = |t: &TaskState| {
-        t.ended_at
-            .zip(since)
-            .is_some_and(|(ended, since)| ended <= since)
-    };
-    let in_checkout = |t: &TaskState| t.base.is_some() && t.worktree().is_none();
-    let others = state
-        .tasks
-        .iter()
-        .filter(|t| t.leaf.id != task.leaf.id && in_checkout(t));
-    let others = others.filter(|t| t.commit.is_none() && !ended_before(t));
-    others
-        .map(|t| OtherTask {
-            id: t.leaf.id.to_string(),
-            files: t.files().map(str::to_owned).collect(),
-        })
-        .collect()
-}
-
-/// The paths of `snapshot`, of the checkout, that changed since a task last left it, although no task under way could
-/// have changed them. Commits have their own question; a new file that no task lists is the user's.
+/// The paths of `snapshot`, of the checkout, that changed since a task last left it, though no task under way could
+/// have changed them. What is committed has its own question; a new file that no task lists is the user's.
 pub fn unexplained(
     plan: &OpenPlan,
     git: &Git,
@@ -223,38 +196,39 @@ pub fn verify(
 ) -> HostResult<Verified> {
     let state = plan.load()?.state;
     let task = state.expect_submitted(id, iteration)?;
-    let agreed = plan.agreed_commands(&state)?;
     let of_leaf = |leaf: &Task<'_>| ApprovedWork::of(leaf, task);
     let work = plan.tree()?.with_approved(&task.leaf, of_leaf)?;
+    let agreed = plan.agreed_commands(&state)?;
     let git = worktree::submitted(plan, &state, task)?;
-    let scope = TaskScope {
-        others: tasks_beside(&state, task),
-        ignores_case: git.ignores_case(),
-        ..work.scope
-    };
-    let bench = Bench::of(&git, &state, task, &scope)?;
+    let limits = check_limits(&plan.settings);
+    let is_dropped = |line: &&str| task.dropped.contains(*line);
+    let lines = work.commands.iter().map(String::as_str);
+    let (dropped, lines): (Vec<&str>, Vec<&str>) = lines.partition(is_dropped);
+    let bench = Bench::of(&git, &state, task, work.scope)?;
     let mut measured = bench.measure()?;
     let is_known = |known: &&MeasuredWork| {
         known.tree == measured.tree.as_str() && known.files == measured.facts.changes
     };
     let known = task.verification.as_ref().filter(is_known);
-    let checks = match known {
-        Some(known) => {
-            leave_out_commits(plan, &mut measured.facts);
-            renewed(&known.checks, verification::check_around(&measured.facts))
-        }
+    let tried = match known {
+        Some(_) => None,
+        None => Some(bench.try_commands(&mut measured, agreed, &lines, limits)?),
+    };
+    // Files that a commit of another task puts into the checkout at this moment are nobody's edit.
+    let is_committing = acquire(&plan.commit_lock(), Duration::ZERO).is_err();
+    if let (true, Some((began, now))) = (is_committing, &mut measured.facts.around) {
+        now.checkout.clone_from(&began.checkout);
+    }
+    let checks = match tried {
         None => {
-            let is_dropped = |line: &&str| task.dropped.contains(*line);
-            let lines = work.commands.iter().map(String::as_str);
-            let (dropped, lines): (Vec<&str>, Vec<&str>) = lines.partition(is_dropped);
-            let limits = check_limits(&plan.settings);
-            let (tried, last) = bench.try_commands(measured, agreed, &lines, limits)?;
-            measured = last;
-            leave_out_commits(plan, &mut measured.facts);
+            let before = known.map_or(&[][..], |known| &known.checks);
+            verification::renewed(before, &measured.facts)
+        }
+        Some(tried) => {
             measured.read(&git)?;
-            let mut checks = verification::check(&scope, &measured.facts, &tried.runs);
+            let mut checks = verification::check(&bench.scope, &measured.facts, &tried.runs);
             let ran_before = |line: &str| state.tests_ran.get(line).copied();
-            checks.extend(verification::check_counts(&scope, &checks, ran_before));
+            checks.extend(verification::check_counts(&bench.scope, &checks, ran_before));
             checks.extend(dropped.into_iter().map(verification::dropped_check));
             checks.extend(verification::disturbed(&tried.faults));
             if task.worktree().is_none() {
@@ -293,31 +267,8 @@ pub fn verify(
     Ok(verified)
 }
 
-/// Files that another task's commit is putting into the checkout aren't edits.
-fn leave_out_commits(plan: &OpenPlan, facts: &mut ChangeFacts) {
-    let is_committing = acquire(&plan.commit_lock(), Duration::ZERO).is_err();
-    if let (true, Some((began, now))) = (is_committing, &mut facts.around) {
-        now.checkout.clone_from(&began.checkout);
-    }
-}
-
-/// The checks `before`, of the same tree, with its current surroundings: a hook added since then would run in the
-/// commit.
-fn renewed(before: &[Check], around: Vec<Check>) -> Vec<Check> {
-    if around.iter().all(|check| before.contains(check)) {
-        return before.to_vec();
-    }
-    let is_old = |check: &&Check| around.iter().all(|new| new.name != check.name);
-    before
-        .iter()
-        .filter(is_old)
-        .cloned()
-        .chain(around.clone())
-        .collect()
-}
-
-/// Runs the `Verify` commands of `leaf`, as `agreed`, in `directory`. Returns the checks, and true if they passed;
-/// `None` without such a command.
+/// Runs the `Verify` commands of `leaf`, as `agreed`, in `directory`: the checks, and true if they passed; `None` without
+/// such a command.
 pub fn check_before(
     leaf: &Task,
     agreed: AgreedCommands,

@@ -17,10 +17,10 @@ use fp_run::run::state::{MeasuredWork, Status, TaskState};
 
 use crate::error::{HostError, HostResult};
 use crate::file;
+use crate::file::acquire;
 use crate::git::{EntryState, Git, Oid, Snapshot};
 use crate::plan::OpenPlan;
 use crate::platform::{self, os_string};
-use crate::store::acquire;
 
 /// Time to wait for other processes that create worktrees; each needs a checkout.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -87,11 +87,11 @@ fn open_at(plan: &OpenPlan, path: &Path) -> Option<Git> {
 impl<'p> Worktrees<'p> {
     /// Waits for the lock. Fails if the folder is a link.
     pub fn lock(plan: &'p OpenPlan) -> HostResult<Self> {
+        let lock = acquire(&plan.worktrees_lock(), PATIENCE)?;
         let folder = plan.worktrees();
         if folder.is_symlink() {
             return Err(HostError::link(&folder));
         }
-        let lock = acquire(&plan.worktrees_lock(), PATIENCE)?;
         Ok(Self {
             plan,
             lock: Arc::new(lock),

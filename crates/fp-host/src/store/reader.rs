@@ -9,9 +9,9 @@ use fp_run::run::event::{Entry, SHARED_LOG_VERSION};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::snapshot;
-use super::{LOG, Loaded, Replayed, Store, open, open_marked, read_all, readable_key};
+use super::{LOG, Loaded, Replayed, Store, readable_key, snapshot};
 use crate::error::{HostError, HostResult};
+use crate::file::{open_marked, open_own, read_all};
 
 /// A position in a log: everything before it has been read.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ impl LogReader {
     /// Reads the lines added since the last read, at first all of them. Fails, and returns no lines, if the log can't
     /// be read or a line isn't an entry.
     pub fn more(&mut self) -> HostResult<Portion> {
-        let Some(mut file) = open(&self.path, OpenOptions::new().read(true))? else {
+        let Some(mut file) = open_own(&self.path, OpenOptions::new().read(true))? else {
             return Ok(Portion::default());
         };
         let length = file.metadata().map_err(HostError::using(&self.path))?.len();

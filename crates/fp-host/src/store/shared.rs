@@ -16,13 +16,9 @@ use fp_run::run::event::{Entry, EntryOrigin, Event};
 use fp_run::run::fleet::still_waiting;
 use jiff::Timestamp;
 
-use super::snapshot::{self, LogMark};
-use super::{
-    Chain, LOCK, Ledger, Loaded, Store, acquire, append_at, line_of, mend, open_marked, read_all,
-    readable_key, reader,
-};
+use super::{Chain, LOCK, Ledger, Loaded, Store, line_of, readable_key, reader, snapshot};
 use crate::error::{HostError, HostResult};
-use crate::file;
+use crate::file::{self, FileMark, acquire, append_at, mend, open_marked, read_all};
 use crate::fleet::{
     FleetRemote, InFlight, Membership, News, foreign_commit, not_joined, overtaken, redact,
     redacted, secret_found,
@@ -41,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone, Default)]
 pub(super) struct Waiting {
     pub(super) entries: Vec<Entry>,
-    mark: LogMark,
+    mark: FileMark,
     /// Length of its whole lines in bytes; the rest is torn.
     whole: u64,
     /// The state without them; `None` if there are none.
@@ -93,7 +89,7 @@ impl Store {
     /// True if the waiting entries are still those in `loaded`. Reads none of them.
     pub(super) fn waits_still(&self, loaded: &Loaded) -> bool {
         let file = open_marked(&self.waiting_file()).ok().flatten();
-        loaded.waiting.mark == file.map_or_else(LogMark::default, |(_, mark)| mark)
+        loaded.waiting.mark == file.map_or_else(FileMark::default, |(_, mark)| mark)
     }
 
     /// Adds the waiting entries to `loaded`, whose state is that of the log.

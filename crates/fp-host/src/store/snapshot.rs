@@ -2,30 +2,28 @@
 //! unchanged. It can be deleted at any time.
 
 use std::borrow::Cow;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _};
+use std::fs::OpenOptions;
+use std::io::Read as _;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use fp_plan::plan::id::PlanId;
 use fp_run::run::State;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::open;
-use crate::file;
+use crate::file::{self, FileMark, open_own};
 use crate::trust::MachineKey;
 
 /// A snapshot with another version is ignored and written anew.
 const SNAPSHOT_VERSION: u32 = 4;
 
 /// A state, the log's mark at that time, and the code of its last line.
-pub(super) type Stored = (LogMark, String, State);
+pub(super) type Stored = (FileMark, String, State);
 
 /// The snapshot at `path`, of `plan_id`. `None` unless [`write()`] wrote it with the same key.
 pub(super) fn stored(path: &Path, plan_id: &PlanId, key: Option<&MachineKey>) -> Option<Stored> {
     let mut bytes = Vec::new();
-    open(path, OpenOptions::new().read(true))
+    open_own(path, OpenOptions::new().read(true))
         .ok()??
         .read_to_end(&mut bytes)
         .ok()?;
@@ -39,7 +37,7 @@ pub(super) fn stored(path: &Path, plan_id: &PlanId, key: Option<&MachineKey>) ->
 }
 
 /// Writes the snapshot. If that fails, the next command replays the log; nothing else is lost.
-pub(super) fn write(path: &Path, key: &MachineKey, mark: LogMark, code: &str, state: &State) {
+pub(super) fn write(path: &Path, key: &MachineKey, mark: FileMark, code: &str, state: &State) {
     let Ok(text) = serde_json::value::to_raw_value(state) else {
         return;
     };
@@ -56,35 +54,13 @@ pub(super) fn write(path: &Path, key: &MachineKey, mark: LogMark, code: &str, st
     }
 }
 
-/// The log's length and modification time when a snapshot was taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct LogMark {
-    pub(crate) bytes: u64,
-    modified: u64,
-}
-
-impl LogMark {
-    pub(crate) fn of(log: &File) -> io::Result<Self> {
-        let metadata = log.metadata()?;
-        let modified = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-        let nanos = modified
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default()
-            .as_nanos();
-        Ok(Self {
-            bytes: metadata.len(),
-            modified: u64::try_from(nanos).unwrap_or(0),
-        })
-    }
-}
-
-/// The state, and the data that ties it to the log.
+/// The state, with what ties it to the log.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct StoredState<'a> {
     schema_version: u32,
-    log: LogMark,
-    /// The code of the log's last line.
+    log: FileMark,
+    /// That of the log's last line.
     #[serde(borrow)]
     code: Cow<'a, str>,
     /// Exposes a state that somebody else wrote.
@@ -95,7 +71,7 @@ struct StoredState<'a> {
 
 impl StoredState<'_> {
     fn seal_by(&self, key: &MachineKey) -> String {
-        let LogMark { bytes, modified } = self.log;
+        let FileMark { bytes, modified } = self.log;
         key.code_of(&[
             b"snapshot",
             &bytes.to_be_bytes(),

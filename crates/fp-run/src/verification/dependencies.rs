@@ -70,20 +70,22 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
         let detail = "no manifest and no lock file changed";
         return Check::new(NAME, CheckVerdict::NotApplicable, detail);
     }
-    let mut gained = gained_packages(scope, &manifests, &locks);
     let mut moved = Findings::default();
     let may_move = intent::mentions(&scope.text, &intent::ORIGIN);
     for lock in &locks {
-        find_moved_packages(lock, may_move, &mut moved);
+        moved.extend(moved_packages(lock, may_move));
     }
     for PackageText { file, .. } in &manifests {
         for address in &addresses_in(&file.after) - &addresses_in(&file.before) {
-            moved.note(format!("{} names {address}, and did not before", file.path));
+            let told = format!("{} names {address}, and did not before", file.path);
+            moved.notes.push(told);
         }
     }
     for path in unread {
-        moved.note(format!("{path} is too large to be looked at"));
+        let told = format!("{path} is too large to be looked at");
+        moved.notes.push(told);
     }
+    let mut gained = gained_packages(scope, &manifests, &locks);
     let (asked_for, stays) = (
         "a task gets a dependency if it lists the manifest and asks for it",
         "a package stays where it came from unless the task speaks of a registry, a mirror or a checksum",
@@ -111,12 +113,13 @@ fn gained_packages(
     for manifest in manifests {
         let path = &manifest.file.path;
         if manifest.after.is_none() {
-            found.add(true, unreadable(path));
+            found.faults.push(unreadable(path));
         }
         let is_new = |name: &&String| !was_in_another(name, manifest, manifests);
         for name in manifest.added_names().filter(is_new) {
             let wanted = boundary.covers(path) && intent::wants_dependency(&scope.text, name);
-            found.add(!wanted, format!("{path} gains `{name}`"));
+            let told = format!("{path} gains `{name}`");
+            found.list(!wanted).push(told);
         }
     }
     for lock in locks {
@@ -128,15 +131,17 @@ fn gained_packages(
             .filter(|manifest| manifest.language == lock.language);
         let own: Vec<&PackageText> = own.collect();
         if own.is_empty() && is_same {
-            found.note(format!("{path} changed, though no manifest did"));
+            let told = format!("{path} changed, though no manifest did");
+            found.notes.push(told);
         } else if own.is_empty() {
-            found.add(true, format!("{gains}, though no manifest changed"));
+            let told = format!("{gains}, though no manifest changed");
+            found.faults.push(told);
         } else if !is_same
             && own
                 .iter()
                 .all(|manifest| manifest.added_names().next().is_none())
         {
-            found.note(gains);
+            found.notes.push(gains);
         }
     }
     found
@@ -146,21 +151,22 @@ fn unreadable(path: &RepoPath) -> String {
     format!("{path} can't be read as what its name says")
 }
 
-/// Finds the packages of a lock file that stay at their version and come from elsewhere or have another checksum, which
+/// The packages of a lock file that stay at their version and come from elsewhere or have another checksum, which
 /// is a fault unless the task says that they `may_move`, and those that come from where nothing came from before.
-fn find_moved_packages(lock: &PackageText, may_move: bool, found: &mut Findings) {
+fn moved_packages(lock: &PackageText, may_move: bool) -> Findings {
+    let mut found = Findings::default();
     let path = &lock.file.path;
     let name = path.to_lossy().to_lowercase();
     let name = name.rsplit('/').next().unwrap_or_default();
     let read = |text: &Option<String>| locked_origins(name, text.as_deref()?);
     let Some(before) = read(&lock.file.before) else {
-        return;
+        return found;
     };
     let Some(after) = read(&lock.file.after) else {
         if lock.file.after.is_some() {
-            found.add(true, unreadable(path));
+            found.faults.push(unreadable(path));
         }
-        return;
+        return found;
     };
     let hosts = before
         .values()
@@ -178,16 +184,18 @@ fn find_moved_packages(lock: &PackageText, may_move: bool, found: &mut Findings)
         if let Some(origin) = foreign.map(shown) {
             let is_moved = known.contains(package_name(package));
             let told = format!("{path}: {package} comes from {origin}, as nothing did before");
-            found.add(is_moved && !may_move, told);
+            found.list(is_moved && !may_move).push(told);
         } else if !was.is_subset(now) {
             let now = new.first().map(shown);
             let now = now.unwrap_or_else(|| "none in its place".to_owned());
             let told = format!("{path}: {package} has another address or checksum: {now}");
-            found.add(!may_move, told);
+            found.list(!may_move).push(told);
         } else if !was.is_empty() && !new.is_empty() {
-            found.note(format!("{path}: {package} has more addresses or checksums"));
+            let told = format!("{path}: {package} has more addresses or checksums");
+            found.notes.push(told);
         }
     }
+    found
 }
 
 /// The addresses that a manifest names.

@@ -125,7 +125,7 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
             }
             let shown: String = one_line(&line.text).chars().take(80).collect();
             let place = format!("{}:{}: {shown}", file.path, line.number);
-            found.add(weight == Weight::Fails, place);
+            found.list(weight == Weight::Fails).push(place);
         }
     }
     found.into_check(NAME, "none in the added lines")

@@ -126,17 +126,17 @@ impl Findings {
         self.faults.is_empty() && self.notes.is_empty()
     }
 
-    fn note(&mut self, found: String) {
-        self.notes.push(found);
+    /// Where a finding goes.
+    fn list(&mut self, is_fault: bool) -> &mut Vec<String> {
+        match is_fault {
+            true => &mut self.faults,
+            false => &mut self.notes,
+        }
     }
 
-    fn add(&mut self, is_fault: bool, found: String) {
-        if is_fault {
-            &mut self.faults
-        } else {
-            &mut self.notes
-        }
-        .push(found);
+    fn extend(&mut self, more: Self) {
+        self.faults.extend(more.faults);
+        self.notes.extend(more.notes);
     }
 
     /// The check `name`; where nothing was found, it passes as `fine`.
@@ -315,18 +315,32 @@ pub fn disturbed(faults: &[String]) -> Option<Check> {
 
 /// Runs all checks of a change, in reporting order; `runs` are its commands in order.
 pub fn check(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec<Check> {
-    let mut checks = vec![changed(scope, facts), boundary::check(scope, facts)];
-    checks.extend(check_history(facts));
-    checks.extend(check_around(facts));
+    let changed = changed(scope, facts);
+    let around = check_history(facts).into_iter().chain(check_around(facts));
+    let ran = runs.iter().map(command_check);
+    let mut checks = vec![changed, boundary::check(scope, facts)];
+    checks.extend(around);
     checks.push(dependencies::check(scope, facts));
     checks.push(leftovers::check(scope, facts));
     checks.push(weakened::check(scope, facts));
-    checks.extend(runs.iter().map(command_check));
+    checks.extend(ran);
     checks
 }
 
+/// The checks `before`, of the same tree, with what its surroundings say now: a hook made since then would run in the
+/// commit.
+pub fn renewed(before: &[Check], facts: &ChangeFacts) -> Vec<Check> {
+    let around = check_around(facts);
+    if around.iter().all(|check| before.contains(check)) {
+        return before.to_vec();
+    }
+    let is_old = |check: &&Check| around.iter().all(|new| new.name != check.name);
+    let old: Vec<Check> = before.iter().filter(is_old).cloned().collect();
+    [old, around].concat()
+}
+
 /// The checks of what no commit contains, apart from the branch.
-pub fn check_around(facts: &ChangeFacts) -> Vec<Check> {
+fn check_around(facts: &ChangeFacts) -> Vec<Check> {
     let around = facts.around.iter();
     let checks = around.flat_map(|(began, now)| {
         [

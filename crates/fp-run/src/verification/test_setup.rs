@@ -142,8 +142,11 @@ pub fn check_counts(
             continue;
         };
         match before(line).filter(|count| *count > 0) {
-            Some(count) => found.add(may_fail, format!("`{line}` ran none, and {count} before")),
-            None => found.note(format!("`{line}` ran none")),
+            Some(count) => {
+                let told = format!("`{line}` ran none, and {count} before");
+                found.list(may_fail).push(told);
+            }
+            None => found.notes.push(format!("`{line}` ran none")),
         }
     }
     (!found.is_empty()).then(|| found.into_check("tests run", ""))

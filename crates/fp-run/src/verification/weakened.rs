@@ -42,18 +42,21 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     if texts.is_empty() && unread.is_empty() && settings.is_empty() {
         return Check::new(NAME, CheckVerdict::NotApplicable, "no test was touched");
     }
-    let mut found = Findings::default();
-    let gone = taken_out(&texts, &mut found);
-    found.faults = deleted_files(&facts.changes, &texts, &gone);
+    let (gone, renamed) = taken_out(&texts);
+    let mut found = Findings {
+        faults: deleted_files(&facts.changes, &texts, &gone),
+        notes: renamed,
+    };
     for (path, name) in &gone {
-        found.add(true, format!("{path}: test `{name}` was taken out"));
+        let told = format!("{path}: test `{name}` was taken out");
+        found.faults.push(told);
     }
-    find_switched_off(&texts, &mut found);
-    find_hollowed(&texts, &mut found);
-    found.faults.extend(settings.faults);
-    found.notes.extend(settings.notes);
+    for more in [switched_off(&texts), hollowed(&texts), settings] {
+        found.extend(more);
+    }
     for path in unread {
-        found.note(format!("{path} is too large to be looked at"));
+        let told = format!("{path} is too large to be looked at");
+        found.notes.push(told);
     }
     if !found.faults.is_empty() && intent::wants_fewer_tests(&scope.text) {
         let allowed = format!("{}; the task's own words allow it", list(&found.faults));
@@ -86,8 +89,8 @@ impl<'f> TestText<'f> {
     }
 }
 
-/// The tests that are in no changed file any more. Those that only changed their name are notes.
-fn taken_out<'t>(texts: &'t [TestText], found: &mut Findings) -> Vec<(&'t RepoPath, &'t str)> {
+/// The tests that are in no changed file any more, and those that only changed their name.
+fn taken_out<'t>(texts: &'t [TestText]) -> (Vec<(&'t RepoPath, &'t str)>, Vec<String>) {
     let mut left: HashMap<&str, usize> = HashMap::new();
     for case in texts.iter().flat_map(|text| &text.after) {
         *left.entry(&case.name).or_default() += 1;
@@ -104,17 +107,18 @@ fn taken_out<'t>(texts: &'t [TestText], found: &mut Findings) -> Vec<(&'t RepoPa
     let is_new = |case: &&TestCase| left.get(case.name.as_str()).is_some_and(|count| *count > 0);
     let after = texts.iter().flat_map(|text| &text.after);
     let mut new: Vec<&TestCase> = after.filter(is_new).collect();
+    let mut renamed = Vec::new();
     gone.retain(|(path, case)| {
         let is_it = |new: &&TestCase| new.body == case.body && !case.body.is_empty();
         let Some(at) = new.iter().position(is_it) else {
             return true;
         };
         let (old, now) = (&case.name, &new.swap_remove(at).name);
-        found.note(format!("{path}: test `{old}` is now `{now}`"));
+        renamed.push(format!("{path}: test `{old}` is now `{now}`"));
         false
     });
     let gone = gone.into_iter().map(|(path, case)| (path, &*case.name));
-    gone.collect()
+    (gone.collect(), renamed)
 }
 
 /// The deleted test files, unless all their tests are elsewhere.
@@ -141,8 +145,9 @@ fn deleted_files(
     changes.iter().filter_map(told).collect()
 }
 
-/// Finds the lines that switch off tests; a new test may be off.
-fn find_switched_off(texts: &[TestText], found: &mut Findings) {
+/// The lines that switch off tests; a new test may be off.
+fn switched_off(texts: &[TestText]) -> Findings {
+    let mut found = Findings::default();
     let old = texts.iter().flat_map(|text| &text.before);
     let old: HashSet<&str> = old.map(|case| case.name.as_str()).collect();
     for text in texts {
@@ -164,9 +169,10 @@ fn find_switched_off(texts: &[TestText], found: &mut Findings) {
             let is_of_new = of.is_some_and(|case| !old.contains(case.name.as_str()));
             let shown: String = line.chars().take(60).collect();
             let told = format!("{}:{number}: switches tests off: {shown}", text.file.path);
-            found.add(!is_of_new, told);
+            found.list(!is_of_new).push(told);
         }
     }
+    found
 }
 
 fn switching_lines<'t>(
@@ -177,9 +183,9 @@ fn switching_lines<'t>(
     lines.filter_map(move |(number, line)| Some((number, line.trim(), switches_off(path, line)?)))
 }
 
-/// Finds the tests that check less than before. Where something else was written in place of a check, it may be a better
-/// one.
-fn find_hollowed(texts: &[TestText], found: &mut Findings) {
+/// The tests that check less than before. Where something else was written in place of a check, it may be a better one.
+fn hollowed(texts: &[TestText]) -> Findings {
+    let mut found = Findings::default();
     let mut moved: HashMap<&str, isize> = HashMap::new();
     for text in texts {
         for (side, count) in [(&text.file.before, -1), (&text.file.after, 1)] {
@@ -205,9 +211,10 @@ fn find_hollowed(texts: &[TestText], found: &mut Findings) {
             let (place, name) = (format!("{}:{}", text.file.path, now.line), &now.name);
             let (has, had) = (has.len(), had.len());
             let told = format!("{place}: test `{name}` checks {has} things, {had} before");
-            found.add(!is_replaced, told);
+            found.list(!is_replaced).push(told);
         }
     }
+    found
 }
 
 impl TestCase {

@@ -10,10 +10,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use fp_host::agents::{AgentNews, AgentOrder, AgentProgram, LifeSigns, RunningAgent, ServiceFault};
+use fp_host::file::acquire;
 use fp_host::plan::OpenPlan;
 use fp_host::process::CommandEnd;
 use fp_host::run::{fresh_token, worktree};
-use fp_host::store::acquire;
 use fp_plan::plan::Task;
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::settings::AgentPlayer;

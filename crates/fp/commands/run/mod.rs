@@ -10,12 +10,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fp_host::error::HostErrorKind;
+use fp_host::file::acquire;
 use fp_host::fleet;
 use fp_host::plan::OpenPlan;
 use fp_host::run::fresh_token;
 use fp_host::run::worktree::{self, Worktrees};
 use fp_host::screen::Screen;
-use fp_host::store::acquire;
 use fp_host::trust::{Consent, ConsentSource};
 use fp_plan::plan::id::{AgentName, PlanId};
 use fp_plan::settings::{AgentPlayer, SpendingLimit};
