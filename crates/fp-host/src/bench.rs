@@ -11,7 +11,8 @@ use fp_run::run::{State, refuse};
 use fp_run::verification::change::Change;
 use fp_run::verification::ownership::{Divided, OwnershipEvidence, divide};
 use fp_run::verification::{
-    Boundary, ChangeFacts, ChangedText, CommandRun, GitSurroundings, OtherTask, TaskScope, wants_text,
+    Boundary, ChangeFacts, ChangedText, CommandRun, GitSurroundings, OtherTask, TaskScope,
+    wants_text,
 };
 
 use crate::error::HostResult;

@@ -15,7 +15,7 @@ use super::integrate::Incoming;
 use super::worktree::{Worktrees, follow_branch};
 use crate::error::{HostError, HostErrorKind, HostResult};
 use crate::file::acquire;
-use crate::git::{Blocked, CommitOutcome, Git, Merge, Oid, listed, stays_as_edited};
+use crate::git::{Blocked, CommitOutcome, Git, Merge, Oid, file_list, stays_as_edited};
 use crate::plan::OpenPlan;
 
 /// A rollback that is possible.

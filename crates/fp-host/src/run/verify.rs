@@ -16,9 +16,7 @@ use fp_run::run::event::{Event, Note};
 use fp_run::run::state::{MeasuredWork, Status, TaskState};
 use fp_run::run::verdict::VerifierOpinion;
 use fp_run::verification::change::{Change, ChangeStatus};
-use fp_run::verification::{
-    self, Boundary, Check, CheckVerdict, TaskScope, command_check,
-};
+use fp_run::verification::{self, Boundary, Check, CheckVerdict, TaskScope, command_check};
 use jiff::Timestamp;
 
 use super::commit::{COMMIT_PATIENCE, Settled, settle};
@@ -228,7 +226,11 @@ pub fn verify(
             measured.read(&git)?;
             let mut checks = verification::check(&bench.scope, &measured.facts, &tried.runs);
             let ran_before = |line: &str| state.tests_ran.get(line).copied();
-            checks.extend(verification::check_counts(&bench.scope, &checks, ran_before));
+            checks.extend(verification::check_counts(
+                &bench.scope,
+                &checks,
+                ran_before,
+            ));
             checks.extend(dropped.into_iter().map(verification::dropped_check));
             checks.extend(verification::disturbed(&tried.faults));
             if task.worktree().is_none() {

@@ -2,6 +2,7 @@ use fp_run::run::event::{Approve, Leaf};
 use fp_run::run::notepad::NoteKind;
 
 use super::*;
+use crate::error::HostErrorKind;
 
 const PATIENCE: Duration = Duration::from_millis(50);
 
