@@ -1,7 +1,5 @@
 use std::fs;
 
-use fp_plan::hint::Hint as _;
-
 use super::*;
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
@@ -149,6 +147,7 @@ fn a_broken_line_is_no_consent_and_hides_no_other() {
 #[cfg(unix)]
 #[test]
 fn the_store_is_the_users_alone() {
+    use fp_plan::hint::Hint as _;
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
     let store = store_in(folder.path(), folder.path());
