@@ -1,8 +1,5 @@
 //! The plugin's Markdown, JSON and pictures, embedded so that an `fp` anywhere can write the whole plugin.
 
-use std::sync::LazyLock;
-
-use fp_plan::settings;
 use include_dir::{Dir, DirEntry, include_dir};
 
 /// Each embedded tree, with its folder in the plugin.
@@ -12,9 +9,6 @@ static TREES: [(&str, Dir<'static>); 4] = [
     ("agents/", include_dir!("$CARGO_MANIFEST_DIR/agents")),
     ("hooks/", include_dir!("$CARGO_MANIFEST_DIR/hooks")),
 ];
-
-/// The schema of the settings, which editors use for completion; generated from the program's own table.
-static SCHEMA: LazyLock<String> = LazyLock::new(|| format!("{:#}\n", settings::schema()));
 
 /// One file of the plugin.
 #[derive(Debug, Clone)]
@@ -30,10 +24,6 @@ pub(crate) fn plugin_files() -> Vec<PluginFile<'static>> {
     for (folder, tree) in &TREES {
         collect(folder, tree, &mut files);
     }
-    files.push(PluginFile {
-        path: "settings.schema.json".into(),
-        contents: SCHEMA.as_bytes(),
-    });
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files
 }

@@ -384,6 +384,7 @@ pub(crate) fn meant_by(word: &str) -> Option<&'static str> {
         "fail" => "`fp cancel PLAN TASK --reason TEXT` gives a task up",
         "bundle" => "`fp install --bundle DIR` writes the plugin to a folder",
         "ci" => "docs/machines.md has a workflow of GitHub whose runners join a shared plan",
+        "config schema" => "`fp help config` says what each setting takes",
         "debt" => "`fp note PLAN add 'DEBT: TEXT'` notes work for later, and `fp new` lists it",
         "task move" | "task split" => {
             "edit tasks.md; `fp validate PLAN` checks it, `fp approve PLAN` lets it run"

@@ -1,7 +1,6 @@
 //! `fp config`: shows values and their origins, reports faults in a file, and changes one setting.
 
 mod change;
-mod schema;
 
 use std::fs;
 
@@ -174,7 +173,7 @@ fn options_of_the_plugin_are_the_lowest_layer() {
     exit status: 2
     --- stderr
     error: [ROOT]/home/.claude/settings.json: fp@fractal-planner: maxParallelTasks: expected a whole number from 1 to 16, found 99
-    hint: `fp config schema` says what each setting takes
+    hint: `fp help config` says what each setting takes
     ");
 }
 
@@ -219,11 +218,11 @@ fn a_fault_is_shown_whole_and_stops_the_command() {
     ");
     assert_snapshot!(check(b"{\n  \"maxComplexity\": \"three\"\n}\n"), @r#"
     error: [ROOT]/work/.fractal-planner/config.json: maxComplexity: expected a whole number from 1 to 10, found "three"
-    hint: `fp config schema` says what each setting takes
+    hint: `fp help config` says what each setting takes
     "#);
     assert_snapshot!(check(b"{\n  \"verify\": {\n    \"timeoutSeconds\": 0\n  }\n}\n"), @r"
     error: [ROOT]/work/.fractal-planner/config.json: verify.timeoutSeconds: expected a whole number from 1 to 86400, found 0
-    hint: `fp config schema` says what each setting takes
+    hint: `fp help config` says what each setting takes
     ");
     assert_snapshot!(check(b"{\n  \"nudge\": {\n    \"maxRetires\": 3\n  }\n}\n"), @r"
     error: [ROOT]/work/.fractal-planner/config.json: there is no setting `nudge.maxRetires`
@@ -239,7 +238,7 @@ fn a_fault_is_shown_whole_and_stops_the_command() {
     ");
     assert_snapshot!(check(b"{\"plansDir\": \"../../etc\"}"), @r#"
     error: [ROOT]/work/.fractal-planner/config.json: plansDir: expected the path of a folder inside the repository, such as ".fractal-planner/plans", found "../../etc"
-    hint: `fp config schema` says what each setting takes
+    hint: `fp help config` says what each setting takes
     "#);
     assert_snapshot!(check(b"{\"language\": \"\xff\"}"), @r"
     error: [ROOT]/work/.fractal-planner/config.json:1:15: not UTF-8 text

@@ -101,7 +101,6 @@ fn a_bundle_is_complete_and_runs() {
             "agents",
             "bin",
             "hooks",
-            "settings.schema.json",
             "skills"
         ]
     );

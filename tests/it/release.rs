@@ -273,7 +273,6 @@ fn dist_is_the_plugin_and_nothing_else_and_its_past_is_replaced() {
     100755 bin/fp
     100755 bin/CPU-unknown-linux-gnu/fp
     100644 hooks/hooks.json
-    100644 settings.schema.json
     ");
 
     // What was cloned runs, with the line ends that it was pushed with.

@@ -7,7 +7,8 @@ mod messages;
 mod page;
 mod words;
 
-use serde_json::Value;
+use fp_plan::settings::SettingKind;
+use serde_json::{Value, json};
 
 use self::checks::Outcome;
 use self::page::{PageKind, Plugin};
@@ -231,19 +232,16 @@ fn the_plugins_options_are_settings() {
         .collect();
     names.sort_unstable();
     assert_eq!(options.keys().collect::<Vec<_>>(), names);
-    let schema = fp_plan::settings::schema();
     for (option, setting) in fp_host::config::PLUGIN_OPTIONS {
         let said = &options[option];
-        let meant = setting
-            .split('.')
-            .fold(&schema, |group, key| &group["properties"][key]);
-        let kind = said["type"]
-            .as_str()
-            .map(|kind| if kind == "number" { "integer" } else { kind });
-        assert_eq!(kind, meant["type"].as_str(), "{option}");
+        let (kind, min, max) = match fp_plan::settings::kind_of(setting).unwrap() {
+            SettingKind::Flag => ("boolean", None, None),
+            SettingKind::Whole(min, max) => ("number", Some(min), Some(max)),
+            _ => ("string", None, None),
+        };
         assert_eq!(
-            (&said["min"], &said["max"]),
-            (&meant["minimum"], &meant["maximum"]),
+            (&said["type"], &said["min"], &said["max"]),
+            (&json!(kind), &json!(min), &json!(max)),
             "{option}"
         );
         let defaults = serde_json::to_value(fp_plan::settings::Settings::default()).unwrap();

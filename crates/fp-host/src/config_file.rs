@@ -4,11 +4,11 @@
 use std::fs;
 use std::path::Path;
 
-use fp_plan::settings::{SCHEMA_URL, SettingKind, SettingsLayer, kind_of, put_value};
+use fp_plan::settings::{SettingKind, SettingsLayer, kind_of, put_value};
 use fp_plan::text::json_fault;
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstRootNode};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::error::{HostError, HostResult};
 use crate::file;
@@ -101,7 +101,7 @@ pub fn change_setting(path: &Path, key: &str, value: Option<&Value>) -> HostResu
     let old = match file::read_text_if_there(path, CAP)? {
         Some(text) => text,
         None if value.is_none() => return Ok(kind_of(key).map(|_| false)?),
-        None => format!("{:#}\n", json!({ "$schema": SCHEMA_URL })),
+        None => "{}\n".to_owned(),
     };
     let (before, _) = parse_layer(path, &old)?;
     let mut after = before.clone();

@@ -1,5 +1,5 @@
-//! Describes every setting once: the table below has its type, default, range and meaning, and the parser, the JSON
-//! Schema, `fp config` and the documentation read it from there.
+//! Describes every setting once: the table below has its type, default, range and meaning, and the parser, `fp config`
+//! and the documentation read it from there.
 //!
 //! A layer (plugin options, user, project, plan, environment) sets some of the settings. Layers are applied to the
 //! defaults in turn, key by key, so a layer that sets one key of a group keeps the others.
@@ -18,10 +18,6 @@ use SettingClass::{Open, Protected, Words};
 use SettingKind::{Amount, Choice, Flag, Folder, Group, List, Map, Name, Text, Whole};
 pub use kind::{SettingFault, SettingKind, SpendingLimit, closest_name};
 pub use removed::RemovedSetting;
-
-/// The plugin's own publishing place for the schema of the newest version.
-pub const SCHEMA_URL: &str =
-    "https://raw.githubusercontent.com/fractal-planner/fractal-planner/dist/settings.schema.json";
 
 /// A setting, or a group of settings.
 #[derive(Debug, Clone)]
@@ -437,16 +433,6 @@ pub fn whole_number(key: &str, text: &str) -> Result<u32, String> {
     let number = text.parse::<u32>().ok();
     let number = number.filter(|number| kind.taken_value(key, &(*number).into()).is_ok());
     number.ok_or_else(|| format!("it has to be {}", kind.expected()))
-}
-
-/// The schema of a settings file, in JSON Schema draft 2020-12, for editors. The parser knows more.
-pub fn schema() -> Value {
-    let mut schema = Group(Settings::rows).schema();
-    schema["properties"]["$schema"] = json!({ "type": "string" });
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
-    schema["$id"] = SCHEMA_URL.into();
-    schema["title"] = "Settings of Fractal Planner".into();
-    schema
 }
 
 impl ExecutionOrder {

@@ -57,8 +57,6 @@ enum ConfigCommand {
         #[command(flatten)]
         file: WhichFile,
     },
-    /// Print the JSON Schema of the files, for editors
-    Schema,
     /// Accept the settings of the project's file that need your consent, as they are now
     ///
     /// Shows them and asks. If one of them changes, all are ignored again.
@@ -101,13 +99,6 @@ pub(crate) fn run(args: ConfigArgs, context: &Context) -> CommandResult {
             change(&key, parse_value(&key, &value)?.as_ref(), &file, context)
         }
         ConfigCommand::Unset { key, file } => change(&key, None, &file, context),
-        ConfigCommand::Schema => {
-            // Ignores `--format`: only programs read it.
-            context
-                .printer
-                .exact(&format!("{:#}\n", settings::schema()));
-            Ok(Exit::Done)
-        }
         ConfigCommand::Trust { yes } => trust(yes, context),
     }
 }

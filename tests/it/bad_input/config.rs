@@ -55,7 +55,7 @@ fn every_command_names_the_fault_and_does_nothing() {
     exit status: 2
     --- stderr
     error: [ROOT]/work/.fractal-planner/config.json: noCommit: expected a boolean, found 1
-    hint: `fp config schema` says what each setting takes
+    hint: `fp help config` says what each setting takes
     ");
     environment.write(".fractal-planner/config.json", "{\n  \"noComit\": true\n}");
     assert_snapshot!(environment.fp(&["next", PLAN]), @"

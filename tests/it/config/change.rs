@@ -80,7 +80,6 @@ fn a_file_is_made_changed_and_left_as_it_was() {
     ");
     assert_snapshot!(environment.read(PROJECT), @r#"
     {
-      "$schema": "https://raw.githubusercontent.com/fractal-planner/fractal-planner/dist/settings.schema.json",
       "nudge": {
         "maxRetries": 5
       }
@@ -100,7 +99,6 @@ fn a_file_is_made_changed_and_left_as_it_was() {
     ");
     assert_snapshot!(environment.read(PROJECT), @r#"
     {
-      "$schema": "https://raw.githubusercontent.com/fractal-planner/fractal-planner/dist/settings.schema.json",
       "nudge": {}
     }
     "#);
@@ -184,15 +182,15 @@ fn a_wrong_value_is_refused_as_in_a_file_and_nothing_is_written() {
     };
     assert_snapshot!(said("maxComplexity", "12"), @"
     error: maxComplexity: expected a whole number from 1 to 10, found 12
-    hint: `fp config schema` says what each setting takes
+    hint: `fp help config` says what each setting takes
     ");
     assert_snapshot!(said("maxIterations", "-1"), @"
     error: maxIterations: expected a whole number from 1 to 20, found -1
-    hint: `fp config schema` says what each setting takes
+    hint: `fp help config` says what each setting takes
     ");
     assert_snapshot!(said("noCommit", "yes"), @r#"
     error: noCommit: expected a boolean, found "yes"
-    hint: `fp config schema` says what each setting takes
+    hint: `fp help config` says what each setting takes
     "#);
     assert_snapshot!(said("guard.mode", "denied"), @"
     error: guard.mode: `denied` is none of `deny`, `warn`, `off`
@@ -200,11 +198,11 @@ fn a_wrong_value_is_refused_as_in_a_file_and_nothing_is_written() {
     ");
     assert_snapshot!(said("plansDir", "../plans"), @r#"
     error: plansDir: expected the path of a folder inside the repository, such as ".fractal-planner/plans", found "../plans"
-    hint: `fp config schema` says what each setting takes
+    hint: `fp help config` says what each setting takes
     "#);
     assert_snapshot!(said("exclusive", "[1]"), @"
     error: exclusive[0]: expected a string, found 1
-    hint: `fp config schema` says what each setting takes
+    hint: `fp help config` says what each setting takes
     ");
 }
 

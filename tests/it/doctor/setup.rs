@@ -269,8 +269,8 @@ fn everything_is_wrong_at_once() {
                             → git config --global user.name NAME; git config --global user.email ADDRESS
       ok       repository   [ROOT]/work
       error    settings     ~/.config/fractal-planner/config.json: maxComplexity:
-                            expected a whole number from 1 to 10, found 12; `fp
-                            config schema` says what each setting takes
+                            expected a whole number from 1 to 10, found 12; `fp help
+                            config` says what each setting takes
 
     6 errors, 1 warning
 
@@ -483,8 +483,8 @@ fn an_option_of_the_plugin_that_does_not_fit_is_told() {
     home.write(".claude/settings.json", options);
     assert_snapshot!(home.says("settings"), @"
     error    settings     ~/.claude/settings.json: fp@fractal-planner:
-                          linear.enabled: expected a boolean, found 1; `fp config
-                          schema` says what each setting takes
+                          linear.enabled: expected a boolean, found 1; `fp help
+                          config` says what each setting takes
     ");
 }
 

@@ -15,7 +15,7 @@ fn a_fault_is_named_with_its_place_and_its_cure() {
             "{text}"
         );
     };
-    let wrong = "`fp config schema` says what each setting takes";
+    let wrong = "`fp help config` says what each setting takes";
     let comma = "look for a missing or extra comma, quote or bracket just before it";
     let list = "`fp config` lists every setting";
 

@@ -1,11 +1,11 @@
-//! Defines the kinds of setting values: how each is read, described in an error, and shown to editors.
+//! Defines the kinds of setting values: how each is read, and described in an error.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::SettingRow;
 use crate::hint::Hint;
@@ -141,7 +141,7 @@ impl SettingFault {
         let key = if key.is_empty() { "the file" } else { key };
         Self {
             said: format!("{key}: {detail}"),
-            hint: "`fp config schema` says what each setting takes".into(),
+            hint: "`fp help config` says what each setting takes".into(),
         }
     }
 }
@@ -219,29 +219,6 @@ impl SettingKind {
             Self::Map(_) => "an object with names of your own".into(),
         }
     }
-
-    pub(super) fn schema(self) -> Value {
-        let (name, mut schema) = match self {
-            Self::Flag => ("boolean", json!({})),
-            Self::Whole(min, max) => ("integer", json!({ "minimum": min, "maximum": max })),
-            Self::Choice(words) => ("string", json!({ "enum": words })),
-            Self::Text | Self::Name | Self::Folder | Self::Amount => ("string", json!({})),
-            Self::List(kind) => ("array", json!({ "items": kind.schema() })),
-            Self::Map(kind) => ("object", json!({ "additionalProperties": kind.schema() })),
-            Self::Group(rows) => {
-                let properties = rows().into_iter().map(|row| {
-                    let mut schema = row.kind.schema();
-                    schema["description"] = row.about.into();
-                    (row.name, schema)
-                });
-                let properties: Map<String, Value> = properties.collect();
-                let schema = json!({ "additionalProperties": false, "properties": properties });
-                ("object", schema)
-            }
-        };
-        schema["type"] = name.into();
-        schema
-    }
 }
 
 fn taken_group(
@@ -255,7 +232,7 @@ fn taken_group(
     };
     let mut taken = Map::new();
     for (name, value) in fields {
-        // Editors look for the file's schema here; it isn't a setting.
+        // Editors look for a schema of the file here; it isn't a setting.
         if value.is_null() || name == "$schema" && key.is_empty() {
             continue;
         }

@@ -68,7 +68,6 @@ const ALLOWED: [(&[Caller], &str); 6] = [
         comments check --staged --diff=
         config . --origin
         config get
-        config schema
         config show --origin
         doctor
         export --to=
@@ -590,7 +589,6 @@ mod tests {
         check("fp next 'à'", true);
         check("fp config", true);
         check("fp config get guard.mode", true);
-        check("fp config schema", true);
         check("fp config set guard.mode off", false);
         check("fp config --format json 'set' guard.mode off", false);
         check("fp config unset guard.mode --user", false);
