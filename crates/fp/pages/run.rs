@@ -3,7 +3,7 @@
 
 use fp_plan::text::{clipped, shell_quoted};
 use fp_run::report::cost::{CostReport, thousands};
-use fp_run::report::run_page::{RunLane, RunMark, RunPage, RunPause, RunQuestion};
+use fp_run::report::run_page::{RunLane, RunPage, RunPause, RunQuestion};
 use fp_run::report::status::TaskLine;
 use fp_run::run::state::Status;
 use jiff::Timestamp;
@@ -67,7 +67,6 @@ struct DrawnRun<'r> {
     from: Option<Timestamp>,
     to: Option<Timestamp>,
     lanes: &'r [RunLane],
-    marks: &'r [RunMark],
     pauses: &'r [RunPause],
     cost: Option<&'r CostReport>,
     /// Id and title of each task.
@@ -127,7 +126,6 @@ impl<'r> DrawnRun<'r> {
             from: run.started_at,
             to: run.ended_at,
             lanes: &run.lanes,
-            marks: &run.marks,
             pauses: &run.pauses,
             cost: run.cost.as_ref(),
             tasks: lines

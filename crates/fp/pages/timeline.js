@@ -1,4 +1,4 @@
-// The builders in the course of time: a lane each, what they are at as bars, what happens at one moment as marks.
+// The builders in the course of time: a lane each, with what each does as bars.
 const course = byId("course");
 const told = byId("told");
 const taskNumber = new Map(run.tasks.map(([id], number) => [id, number]));
@@ -9,9 +9,6 @@ let stretch = 1;
 const DOES = {
   building: "building", asking: "waiting for you", waiting: "waiting",
   verifying: "verification", committing: "commit",
-};
-const SIGNS = {
-  run: "●", message: "✉", nudge: "!", question: "?", released: "↩", passed: "✓", commit: "◆", blocked: "‖", notPassed: "✕", givenUp: "✖",
 };
 const ENDS = { passed: "passed", failed: "was sent back", released: "was taken back" };
 
@@ -62,14 +59,6 @@ function barItem(bar, lane) {
   return one;
 }
 
-function markItem(mark) {
-  const about = mark.task === null ? "" : `${titled(mark.task)}: `;
-  const one = item(`mark ${mark.kind}`, moment(mark.at), mark.task, `${about}${mark.text}`, () => [clock.format(moment(mark.at)), mark.detail]);
-  one.sign = SIGNS[mark.kind];
-  one.made.style.left = `${place(one.at) * 100}%`;
-  return one;
-}
-
 /** A row of the drawing: who, and a track. */
 function strip(className, name, about) {
   const made = element("div", `row ${className}`);
@@ -82,11 +71,10 @@ function strip(className, name, about) {
 
 /** What a row is for: a builder or you; or, by task, a task with what everybody did on it. */
 function rowsToDraw() {
-  const of = (kept) => run.marks.filter((mark) => mark.kind !== "question" && kept(mark));
-  if (!byTask) return run.lanes.map((lane, number) => ({ ...lane, marks: lane.user ? [] : of((mark) => mark.lane === number) }));
+  if (!byTask) return run.lanes;
   const bars = run.lanes.flatMap((lane) => (lane.user ? [] : lane.bars.map((bar) => ({ ...bar, who: lane.name }))));
   return run.tasks
-    .map(([id, title]) => ({ name: id, title, bars: bars.filter((bar) => bar.task === id), marks: of((mark) => mark.task === id) }))
+    .map(([id, title]) => ({ name: id, title, bars: bars.filter((bar) => bar.task === id) }))
     .filter((task) => task.bars.length);
 }
 
@@ -103,19 +91,13 @@ function laneRow(lane) {
   const one = strip(lane.user ? "lane user" : "lane", lane.user ? "You" : lane.name, about);
   one.made.setAttribute("role", "group");
   one.made.setAttribute("aria-label", `${lane.user ? "You" : lane.name}, ${about}`);
-  one.items = [...lane.bars.map((bar) => barItem(bar, lane)), ...lane.marks.map(markItem)];
-  // Of what begins at one moment, the bar comes first.
-  one.items = one.items.map((it, at) => [it, at]).sort((a, b) => a[0].at - b[0].at || a[1] - b[1]).map(([it]) => it);
+  one.items = lane.bars.map((bar) => barItem(bar, lane)).sort((a, b) => a.at - b.at);
   return one;
 }
 
 function axisRow() {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const one = strip("axis", "Run", zone);
-  one.made.setAttribute("role", "group");
-  one.made.setAttribute("aria-label", "The run");
-  one.items = run.marks.filter((mark) => mark.lane === null && mark.kind !== "question").map(markItem);
-  return one;
+  return strip("axis", "Run", zone);
 }
 
 /** Pixels that the names of two moments need beside each other. */
@@ -148,11 +130,8 @@ function drawCuts(track) {
   }
 }
 
-/** Pixels between two marks from which on each has its sign. */
-const APART = 15;
-
 let fitted = 0;
-/** Gives names to the bars that have room for them, and signs to the marks. */
+/** Names the bars that have room for it. */
 function fitTexts() {
   const width = lanes[0].track.clientWidth;
   // A scroll bar that comes or goes changes no text.
@@ -160,7 +139,7 @@ function fitTexts() {
   fitted = width;
   drawTicks(lanes[0].track, width);
   for (const { items } of lanes) {
-    let last = -APART, free = 0;
+    let free = 0;
     for (const it of items) {
       if (it.label) {
         const fits = it.width * width > 10 + it.label.length * 7;
@@ -170,11 +149,6 @@ function fitTexts() {
         it.under.textContent = fits || x < free ? "" : it.label;
         if (it.under.textContent) free = x + 8 + it.label.length * 6;
       }
-      if (!it.sign) continue;
-      const x = place(it.at) * width;
-      it.made.classList.toggle("dense", x - last < APART);
-      it.made.textContent = x - last < APART ? "" : it.sign;
-      if (x - last >= APART) last = x;
     }
   }
 }
@@ -207,19 +181,19 @@ byId("by-task").addEventListener("click", () => {
 });
 
 const known = new WeakMap();
-/** The bar or mark that an event is about, and where among the others it is. */
+/** The bar that an event is about, and its place among the others. */
 function found(target) {
-  const made = target.closest?.(".bar, .mark");
+  const made = target.closest?.(".bar");
   if (!made) return null;
   if (!known.has(made)) lanes.forEach((lane, at) => lane.items.forEach((it, nth) => known.set(it.made, { it, at, nth })));
   return known.get(made);
 }
 
-/** Says what a bar or a mark is; without one, how to find out. */
+/** Describes a bar; without one, tells how to find out. */
 function tell(it) {
   course.querySelectorAll(".same").forEach((other) => other.classList.remove("same"));
   if (!it) {
-    told.replaceChildren("Point at a bar or a mark, or go from one to the next with the arrow keys; Enter opens the task.");
+    told.replaceChildren("Point at a bar, or go from one to the next with the arrow keys; Enter opens the task.");
     return;
   }
   const [when, more] = it.more();

@@ -4,26 +4,21 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::log::{task_of, word_entry};
+use super::log::task_of;
 use super::run_page::{
-    AttemptEnd, BarKind, JudgedCriterion, LaneBar, MarkKind, RunCommit, RunLane, RunMark, RunPause,
-    RunQuestion, RunTimes, TaskAttempt, TaskTry, TryOutcome, worked_between,
+    AttemptEnd, BarKind, JudgedCriterion, LaneBar, RunCommit, RunLane, RunPause, RunQuestion,
+    RunTimes, TaskAttempt, TaskTry, TryOutcome, worked_between,
 };
 use super::tree::TreeReport;
 use crate::run::State;
 use crate::run::event::{AgentDispatch, Decider, Dispatch, Entry, Event, Judgement};
 use crate::verification::change::{Change, ChangeStatus};
 use fp_plan::plan::id::{AgentName, TaskId};
-use fp_plan::text::clipped;
-
-/// Maximum length of a mark's detail, in characters.
-const DETAIL: usize = 300;
 
 #[derive(Debug, Default)]
 pub(super) struct Course {
     pub(super) started_at: Option<Timestamp>,
     pub(super) ended_at: Option<Timestamp>,
-    pub(super) marks: Vec<RunMark>,
     pub(super) decisions: Vec<RunQuestion>,
     pub(super) commits: Vec<RunCommit>,
     pub(super) tries: BTreeMap<TaskId, Vec<TaskTry>>,
@@ -46,11 +41,6 @@ impl Course {
         for entry in entries {
             for event in &entry.events {
                 course.take_event(event, entry.at);
-            }
-            for mut mark in marks_of(entry) {
-                let task = mark.task.as_ref();
-                mark.lane = task.and_then(|task| course.lane_of.get(task).copied());
-                course.marks.push(mark);
             }
         }
         course.finish_with(state);
@@ -392,58 +382,6 @@ impl TaskTry {
             _ => {}
         }
     }
-}
-
-/// The marks of an entry, one per task, because a command writes several events about a task at once.
-fn marks_of(entry: &Entry) -> Vec<RunMark> {
-    let mut marks: Vec<RunMark> = Vec::new();
-    for (event, told) in entry.events.iter().zip(word_entry(entry)) {
-        let Some(kind) = mark_kind(event) else {
-            continue;
-        };
-        let detail = clipped(&told.details.join("\n"), DETAIL);
-        match marks.iter_mut().find(|mark| mark.task == told.task) {
-            Some(mark) => {
-                mark.kind = mark.kind.max(kind);
-                mark.text.push_str(&format!("; {}", told.text));
-                if mark.detail.is_empty() {
-                    mark.detail = detail;
-                }
-            }
-            None => marks.push(RunMark {
-                at: entry.at,
-                kind,
-                task: told.task,
-                lane: None,
-                text: told.text,
-                detail,
-            }),
-        }
-    }
-    marks
-}
-
-fn mark_kind(event: &Event) -> Option<MarkKind> {
-    Some(match event {
-        Event::RunStarted { .. }
-        | Event::HeadMoved { .. }
-        | Event::LeadNudged
-        | Event::Retried { .. }
-        | Event::RolledBack { .. }
-        | Event::Cancelled { .. }
-        | Event::Finished => MarkKind::Run,
-        Event::Messaged { .. } => MarkKind::Message,
-        Event::Nudged { .. } => MarkKind::Nudge,
-        Event::Asked { .. } | Event::Answered { .. } => MarkKind::Question,
-        Event::Released { .. } => MarkKind::Released,
-        Event::Judged { verdict, .. } if verdict.pass => MarkKind::Passed,
-        Event::Judged { .. } | Event::SentBack { .. } => MarkKind::NotPassed,
-        Event::Completed { commit: None, .. } => MarkKind::Passed,
-        Event::Completed { .. } => MarkKind::Commit,
-        Event::CommitBlocked { .. } => MarkKind::Blocked,
-        Event::Failed { .. } => MarkKind::GivenUp,
-        _ => return None,
-    })
 }
 
 fn changed_file(change: &Change) -> String {

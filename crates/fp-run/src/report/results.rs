@@ -8,7 +8,6 @@ use super::{reason_lines, took};
 use crate::run::event::Decider;
 use crate::run::payload::short;
 use fp_plan::markdown::{code, inline};
-use fp_plan::plan::id::TaskId;
 use fp_plan::text::one_line;
 
 pub fn results_page(run: &RunPage<'_>) -> String {
@@ -63,11 +62,6 @@ fn facts_of(run: &RunPage<'_>) -> Vec<String> {
     }
     if run.wall() > 0 {
         facts.push(format!("Took: {}", took(run.wall())));
-    }
-    let chain: Vec<&str> = run.chain.tasks.iter().map(TaskId::as_str).collect();
-    if !chain.is_empty() {
-        let (chain, millis) = (text(&chain.join(" → ")), took(run.chain.millis));
-        facts.push(format!("Longest chain: {chain} ({millis})"));
     }
     if run.revisions > 0 {
         facts.push(format!("Tasks revised after the start: {}", run.revisions));

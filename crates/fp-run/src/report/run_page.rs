@@ -1,7 +1,6 @@
 //! Gathers a run for the page that shows it: who did what and when, how long everyone waited, how each attempt ended,
 //! and the basis of its verdict. All of it comes from the log; the tree adds the words of the criteria.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use jiff::Timestamp;
@@ -16,7 +15,6 @@ use super::status::{Phase, StatusReport, TaskCounts, TaskLine};
 use super::tree::TreeReport;
 use crate::run::State;
 use crate::run::event::{Decider, Entry, Note};
-use crate::run::ready::work_behind;
 use crate::run::state::TaskState;
 use crate::verification::Check;
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
@@ -45,10 +43,8 @@ pub struct RunPage<'p> {
     pub millis: RunTimes,
     /// The stretches in which nobody worked. No time of this page has them in it, except `wall`.
     pub pauses: Vec<RunPause>,
-    pub chain: LongestChain,
     /// One lane per builder, by first claim, then the user's if there were questions.
     pub lanes: Vec<RunLane>,
-    pub marks: Vec<RunMark>,
     pub decisions: Vec<RunQuestion>,
     /// The interview's decisions, a line each, as far as it is known.
     pub interview_decisions: Vec<String>,
@@ -181,34 +177,6 @@ pub enum BarKind {
     Committing,
 }
 
-/// An event, in the words of the log.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RunMark {
-    pub at: Timestamp,
-    pub kind: MarkKind,
-    pub task: Option<TaskId>,
-    /// Number of the lane, if the task had a builder.
-    pub lane: Option<usize>,
-    pub text: String,
-    pub detail: String,
-}
-
-/// Kinds of marks in ascending order of importance: a mark for several events takes the greatest kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum MarkKind {
-    Run,
-    Message,
-    Nudge,
-    Question,
-    Released,
-    Passed,
-    Commit,
-    Blocked,
-    NotPassed,
-    GivenUp,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunQuestion {
@@ -301,37 +269,6 @@ pub struct JudgedCriterion {
     pub evidence: String,
 }
 
-/// The chain of dependent tasks that took longest in total: more builders would not have made it shorter.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct LongestChain {
-    pub tasks: Vec<TaskId>,
-    pub millis: u64,
-}
-
-impl LongestChain {
-    fn new(state: &State, spent: impl Fn(&TaskId) -> u64) -> Self {
-        let ids: Vec<&TaskId> = state.tasks.iter().map(|task| &task.leaf.id).collect();
-        let number: HashMap<&TaskId, usize> = ids.iter().copied().zip(0..).collect();
-        let mut users = vec![Vec::new(); ids.len()];
-        for (user, task) in state.tasks.iter().enumerate() {
-            let before = task.leaf.waits_for().filter_map(|id| number.get(id));
-            before.for_each(|&before| users[before].push(user));
-        }
-        let weights: Vec<u64> = ids.iter().map(|id| spent(id)).collect();
-        let behind = work_behind(&weights, users.clone());
-        let longest = |tasks: &mut dyn Iterator<Item = usize>| {
-            let longest = tasks.max_by_key(|&task| (behind[task], Reverse(task)));
-            longest.filter(|&task| behind[task] > 0)
-        };
-        let first = longest(&mut (0..ids.len()));
-        let chain = std::iter::successors(first, |&task| longest(&mut users[task].iter().copied()));
-        Self {
-            tasks: chain.map(|task| ids[task].clone()).collect(),
-            millis: first.map_or(0, |task| behind[task]),
-        }
-    }
-}
-
 impl<'p> RunPage<'p> {
     /// Builds the page of `state`, which replays `entries`, with the words of `tree`.
     pub fn new(
@@ -357,7 +294,6 @@ impl<'p> RunPage<'p> {
             let bars = bars_of.get(task).into_iter().flatten();
             RunTimes::of_bars(bars.copied(), &pauses)
         };
-        let chain = LongestChain::new(state, |task| spent(task).total());
         let mut task_of = |(line, task): (TaskLine, &TaskState)| RunTask {
             started_at: task.started_at,
             ended_at: task.ended_at,
@@ -383,9 +319,7 @@ impl<'p> RunPage<'p> {
             revisions: course.revisions,
             millis,
             pauses,
-            chain,
             lanes,
-            marks: course.marks,
             decisions: course.decisions,
             commits: course.commits,
             notes: state.notes.iter().map(Note::notepad_line).collect(),

@@ -356,7 +356,7 @@ impl Policy {
 
 /// For each task, the total complexity of the heaviest chain of dependents that starts with it. `users` lists the
 /// direct dependents of each task and must have no cycle.
-pub(crate) fn work_behind(weights: &[u64], users: Vec<Vec<usize>>) -> Vec<u64> {
+fn work_behind(weights: &[u64], users: Vec<Vec<usize>>) -> Vec<u64> {
     let graph = Graph::of_edges(users);
     graph.chain_weights(&graph.order(|_| ()), |task| weights[task])
 }
