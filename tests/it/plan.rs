@@ -1,4 +1,4 @@
-//! `fp plan`: the order of the tasks, their waves, and `plan.md`.
+//! `fp schedule`, once `fp plan`: the order of the tasks, and their waves.
 
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
@@ -65,8 +65,6 @@ fn one_after_the_other() {
 
     Critical path, 5 of 13 complexity: 1 → 3
     Ideal speed-up: 1.0x with 1, 1.9x with 2, 2.6x with 4, 2.6x with 8 builders
-    --- stderr
-    note: written to .fractal-planner/plans/sample-20261121/plan.md
     ");
 }
 
@@ -86,63 +84,6 @@ fn side_by_side() {
 
     Critical path, 5 of 13 complexity: 1 → 3
     Ideal speed-up: 1.0x with 1, 1.9x with 2, 2.6x with 4, 2.6x with 8 builders
-    --- stderr
-    note: written to .fractal-planner/plans/sample-20261121/plan.md
-    ");
-    assert_snapshot!(environment.read(&format!(".fractal-planner/plans/{PLAN}/plan.md")), @r"
-    # Implementation Plan
-
-    6 tasks in 3 waves, at most 3 at once. A wave is the earliest step at which its tasks can run.
-
-    ## Execution Order
-    1. [Task 1]: Write the parser
-       - Dependencies: none
-       - Complexity: 3
-       - Wave: 1
-       - Files: `src/parser.rs`
-       - Commands: none
-       - Acceptance:
-         1. `1` is printed
-    2. [Task 2]: Write the printer
-       - Dependencies: none
-       - Complexity: 2
-       - Wave: 1
-       - Files: `src/printer.rs`
-       - Commands: none
-       - Acceptance:
-         1. `2` is printed
-    3. [Task 3]: Tell the parser's errors
-       - Dependencies: 1
-       - Complexity: 2
-       - Wave: 2, after 1
-       - Files: `src/parser.rs`, `src/error.rs`
-       - Commands: none
-       - Acceptance:
-         1. `3` is printed
-    4. [Task 4]: Print \<b>bold\</b> `code` and 한국어
-       - Dependencies: 2
-       - Complexity: 1
-       - Wave: 2, after 2
-       - Files: `src/printer.rs`
-       - Commands: none
-       - Acceptance:
-         1. `4` is printed
-    5. [Task 5]: Mend the docs of the parser
-       - Dependencies: none
-       - Complexity: 4
-       - Wave: 3, src/parser.rs is with 3
-       - Files: `src/parser.rs`
-       - Commands: none
-       - Acceptance:
-         1. `5` is printed
-    6. [Task 6]: Read the configuration
-       - Dependencies: none
-       - Complexity: 1
-       - Wave: 1
-       - Files: `src/config.rs`
-       - Commands: none
-       - Acceptance:
-         1. `6` is printed
     ");
 }
 
@@ -260,8 +201,6 @@ fn json_has_all_of_it() {
         }
       ]
     }
-    --- stderr
-    note: written to .fractal-planner/plans/sample-20261121/plan.md
     "#);
 }
 
@@ -388,11 +327,8 @@ fn what_is_in_the_way() {
 #[test]
 fn the_same_input_gives_the_same_bytes() {
     let environment = planned(LEAVES);
-    let file = format!(".fractal-planner/plans/{PLAN}/plan.md");
-    let outputs = [(); 2].map(|()| {
-        let output = environment.fp(&["plan", "--parallel", "3", "--format", "json"]);
-        (output, environment.read(&file))
-    });
+    let outputs =
+        [(); 2].map(|()| environment.fp(&["plan", "--parallel", "3", "--format", "json"]));
     assert_eq!(outputs[0], outputs[1]);
 }
 
@@ -409,10 +345,4 @@ fn each_task_has_its_commands() {
         (&json["order"][0]["commands"], &json["order"][1]["commands"]),
         (&expect, &serde_json::json!([]))
     );
-    let page = environment.read(&format!(".fractal-planner/plans/{PLAN}/plan.md"));
-    assert!(
-        page.contains("   - Commands: `sh a.sh, b`, `` sh `c` ``, `test -f a.txt`\n"),
-        "{page}"
-    );
-    assert!(page.contains("   - Commands: none\n"), "{page}");
 }

@@ -114,12 +114,11 @@ fn write_page(context: &Context, path: &Path, page: &str, force: bool) -> Result
 }
 
 /// Files of a plan that are worth reading.
-const WORTH_READING: [&str; 7] = [
+const WORTH_READING: [&str; 6] = [
     "interview.md",
     "research.md",
     "critique.md",
     "tasks.md",
-    "plan.md",
     "notepad.md",
     "evidence",
 ];

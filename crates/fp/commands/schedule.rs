@@ -1,10 +1,9 @@
-//! `fp schedule`: orders the tasks and writes `plan.md`, so that people see the schedule before they approve it.
+//! `fp schedule`: orders the tasks, so that people see the schedule before they approve it.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use fp_host::file;
 use fp_host::run::end_checks::end_commands;
 use fp_plan::plan::{Plan, parse};
-use fp_plan::schedule::{DelayCause, Schedule, ScheduleOptions, ScheduleStep, markdown, schedule};
+use fp_plan::schedule::{DelayCause, Schedule, ScheduleOptions, ScheduleStep, schedule};
 use fp_plan::settings::ExecutionOrder;
 use fp_plan::text::{counted, wrapped, wrapped_within};
 use fp_run::critique::{Critique, CritiqueLine};
@@ -13,7 +12,7 @@ use serde::Serialize;
 use super::approve::commands_text;
 use super::critique::last_critique;
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult, Exit};
+use crate::error::{CommandError, CommandResult};
 use crate::features::exchange::note_named;
 use crate::printer::WIDTH;
 use crate::source::PlanSource;
@@ -21,7 +20,7 @@ use crate::source::PlanSource;
 /// Most lines per task.
 const LINES: usize = 3;
 
-/// Order the tasks and write plan.md
+/// Show the order of the tasks
 #[derive(Debug, clap::Args)]
 pub(crate) struct ScheduleArgs {
     /// The plan; defaults to the only active one.
@@ -74,8 +73,6 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
             .with_hint(format!("`fp validate {}` shows the cycle", plan.id()))
     })?;
     let critique = CritiqueLine::new(&state, &tree_text);
-    let path = plan.folder.file("plan.md");
-    file::atomic_write(&path, markdown(&schedule).as_bytes())?;
     let found = critique
         .as_ref()
         .filter(|critique| critique.findings > 0 && !state.is_running());
@@ -99,11 +96,7 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
             critique: critique.as_ref(),
         },
         &text,
-    )?;
-    context
-        .printer
-        .print_note(&format!("note: written to {}", context.display_path(&path)));
-    Ok(Exit::Done)
+    )
 }
 
 /// The output of `--format json`.

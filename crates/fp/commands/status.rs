@@ -30,14 +30,13 @@ use crate::printer::{WIDTH, cut_columns};
 use crate::theme::{self, Look, StyledLine};
 
 /// The files of planning, in order.
-const WRITTEN: [&str; 7] = [
+const WRITTEN: [&str; 6] = [
     "pre-analysis.md",
     "interview.md",
     "research.md",
     "context.md",
     "tasks.md",
     "critique.md",
-    "plan.md",
 ];
 
 /// Show a plan's progress, and what needs your attention

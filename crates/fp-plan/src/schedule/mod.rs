@@ -1,7 +1,6 @@
 //! Decides the order of a tree's leaves, and which of them can run at once. A pure function of the tree and a few
 //! settings: the same input gives the same schedule, to the byte.
 
-mod markdown;
 mod waves;
 
 use std::cmp::Reverse;
@@ -9,7 +8,6 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-pub use markdown::markdown;
 pub use waves::{Delay, DelayCause, Wave};
 
 use crate::plan::field::FieldKind;
