@@ -28,10 +28,7 @@ fn a_person_is_told_what_was_made_and_what_comes_next() {
       these were under way and begin anew: 2.2
       2: a tree can't hold this, so import.json keeps it: priority
 
-    What the tree still lacks (12 errors, 0 warnings):
-      missing-acceptance 2, missing-complexity 1, missing-files 2,
-      missing-guardrails 2, missing-hints 2, missing-tests-required 2,
-      over-complexity 1
+    The tree has 12 errors
 
     Plan first-release-20261121
       folder  .fractal-planner/plans/first-release-20261121

@@ -1,6 +1,6 @@
 //! `fp import`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -23,7 +23,7 @@ use fp_plan::plan::id::PlanId;
 use fp_plan::plan::parse;
 use fp_plan::rules::check_plan;
 use fp_plan::settings::SettingsLayer;
-use fp_plan::text::{counted, shell_quoted, wrapped};
+use fp_plan::text::{counted, shell_quoted};
 use fp_run::interview::{Interview, Mode};
 use fp_run::run::event::{Decider, Event, ImportedTask};
 use serde_json::{Value, json};
@@ -87,10 +87,8 @@ struct Import {
     done: Vec<ImportedTask>,
     /// The record of the interview, if the import has one.
     interview: Option<Interview>,
-    /// The findings of the tree, and their number for each rule.
-    by_rule: BTreeMap<&'static str, usize>,
+    /// Errors of the tree.
     errors: usize,
-    warnings: usize,
     leaves: usize,
 }
 
@@ -372,10 +370,6 @@ impl Import {
             .map(|done| (done.task.to_string(), done.title.clone()));
         facts.done = titles.collect();
         let findings = check_plan(&tree, &parsed, &facts);
-        let mut by_rule = BTreeMap::new();
-        for finding in &findings {
-            *by_rule.entry(finding.rule).or_default() += 1;
-        }
         let is_error = |finding: &&Diagnostic| finding.severity == Severity::Error;
         let errors = findings.iter().filter(is_error).count();
         let leaves = tree.leaves().count();
@@ -385,9 +379,7 @@ impl Import {
             draft,
             done,
             interview,
-            by_rule,
             errors,
-            warnings: findings.len() - errors,
             leaves,
         })
     }
@@ -496,7 +488,7 @@ impl Import {
             },
             "problems": self.notices(true),
             "notes": self.notices(false),
-            "validation": { "errors": self.errors, "warnings": self.warnings, "byRule": self.by_rule },
+            "validation": { "errors": self.errors },
             "planId": written.map(PlanFolder::id),
         });
         match written {
@@ -536,20 +528,10 @@ impl Import {
         );
         text += &notice_list("Problems of the source", &self.notices(true));
         text += &notice_list("Worth knowing", &self.notices(false));
-        if self.by_rule.is_empty() {
-            return text + "\nThe tree is valid as it is\n";
+        match self.errors {
+            0 => text + "\nThe tree is valid as it is\n",
+            errors => text + &format!("\nThe tree has {}\n", counted(errors, "error")),
         }
-        let (errors, warnings) = (
-            counted(self.errors, "error"),
-            counted(self.warnings, "warning"),
-        );
-        let rules: Vec<String> = self
-            .by_rule
-            .iter()
-            .map(|(rule, count)| format!("{rule} {count}"))
-            .collect();
-        let rules = wrapped(&rules.join(", "), 78).join("\n  ");
-        text + &format!("\nWhat the tree still lacks ({errors}, {warnings}):\n  {rules}\n")
     }
 
     /// The report of the written plan, or of the tree that would be written.
