@@ -46,7 +46,7 @@ static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r#"(?xi) (?: (?: passw(?:or)?d | passphrase | _pass | secret | token | credentials? | (?:api|access|private|auth|signing|encryption)[_-]?key )
         (?: [_-]? (?:key|base|value|hash) )? ["']? \s* (?: := | => | = | : ) \s*
-        | -- (?: passw(?:or)?d | secret | token | api-key ) \s+ ) ["']? ([\w+/=.~!@\#%^&*-]{10,200})"#,
+        | -- (?: passw(?:or)?d | secret | token | api-key ) \s+ ) ["']? ([[:word:]+/=.~!@\#%^&*-]{10,})"#,
     )
 });
 /// Least entropy of such a value, in bits a character: words have less.

@@ -7,7 +7,7 @@
 //! source files.
 
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 
@@ -81,12 +81,8 @@ const DEBUGGING: [(Language, &str); 10] = [
 ];
 const SAYS: &str = r#"["'`](?:DEBUG\b|debug[:"'`])"#;
 
-static DEBUGGING_CALLS: LazyLock<Vec<(Language, Regex)>> = LazyLock::new(|| {
-    DEBUGGING
-        .iter()
-        .map(|(language, call)| (*language, regex(&call.replace("SAYS", SAYS))))
-        .collect()
-});
+static DEBUGGING_CALLS: [OnceLock<Regex>; DEBUGGING.len()] =
+    [const { OnceLock::new() }; DEBUGGING.len()];
 static HTTP_STATUS: LazyLock<Regex> = LazyLock::new(|| regex(r"\b501\b"));
 static ABSTRACT: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"\bNotImplemented(?:Error|Exception)\b|\bUnsupportedOperationException\b")
@@ -162,15 +158,19 @@ impl FileText {
 
     /// True if a line of it calls what only serves to debug, and not in a comment or a string.
     fn debugs(self, line: &str) -> bool {
-        let calls = DEBUGGING_CALLS
-            .iter()
-            .filter(|(language, _)| self == Self::Code(Some(*language)));
-        calls.filter_map(|(_, call)| call.find(line)).any(|call| {
-            let before = &line[..call.start()];
-            let closed = |quote: char| before.matches(quote).count().is_multiple_of(2);
-            ['"', '\'', '`'].into_iter().all(closed)
-                && !["//", "/*", "#", " * "].iter().any(|c| before.contains(c))
-        })
+        let known = DEBUGGING.iter().zip(&DEBUGGING_CALLS);
+        let mut known = known.filter(|((language, _), _)| self == Self::Code(Some(*language)));
+        let calls = known.next().map(|((_, calls), compiled)| {
+            compiled.get_or_init(|| regex(&calls.replace("SAYS", SAYS)))
+        });
+        calls
+            .and_then(|calls| calls.find(line))
+            .is_some_and(|call| {
+                let before = &line[..call.start()];
+                let closed = |quote: char| before.matches(quote).count().is_multiple_of(2);
+                ['"', '\'', '`'].into_iter().all(closed)
+                    && !["//", "/*", "#", " * "].iter().any(|c| before.contains(c))
+            })
     }
 }
 
