@@ -170,7 +170,7 @@ impl Context {
 
     /// Notes once for each setting of an earlier version what replaces it.
     fn tell_removed(&self, layer: &SettingsLayer) {
-        for RemovedSetting { key, instead } in layer.removed.iter().copied() {
+        for RemovedSetting { key, instead } in &layer.removed {
             if self.told_of.borrow_mut().insert(key) {
                 self.warn(format_args!("`{key}` is no setting any more: {instead}"));
             }

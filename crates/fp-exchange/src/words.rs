@@ -93,50 +93,42 @@ pub(crate) fn text_at(map: &Map<String, Value>, keys: &[&str]) -> Option<String>
         .find(|text| !text.trim().is_empty())
 }
 
+/// The words of any system for a progress.
+const WORK: [(&str, TaskWork); 7] = [
+    (
+        "done|completed|complete|closed|finished|passed|pass|verified|success|succeeded|committed|완료|완료됨",
+        TaskWork::Done { commit: None },
+    ),
+    (
+        "in progress|inprogress|active|started|running|doing|review|in review|implementing|awaiting verification|working|hooked|진행|진행 중|진행중|작업 중|검토",
+        TaskWork::Running,
+    ),
+    (
+        "failed|fail|failure|error|timed out|실패",
+        TaskWork::Failed { reason: None },
+    ),
+    ("skipped", TaskWork::Skipped),
+    (
+        "cancelled|canceled|deleted|tombstone|abandoned|wontfix|won't do|취소|제외",
+        TaskWork::Cancelled,
+    ),
+    ("deferred|blocked|on hold|보류", TaskWork::Deferred),
+    (
+        "pending|todo|to do|open|planned|ready|backlog|new|not started|waiting|대기|예정|미시작",
+        TaskWork::Todo,
+    ),
+];
+
 /// The progress that any system's word or sign means; `None` for an unknown word.
 pub(crate) fn work_of(word: &str) -> Option<TaskWork> {
-    let letters = |c: char| {
-        if c.is_alphabetic() || c == '\'' {
-            c
-        } else {
-            ' '
-        }
-    };
-    let bare = one_line(&word.chars().map(letters).collect::<String>()).to_lowercase();
-    Some(match bare.as_str() {
-        "done" | "completed" | "complete" | "closed" | "finished" | "passed" | "pass"
-        | "verified" | "success" | "succeeded" | "committed" | "완료" | "완료됨" => {
-            TaskWork::Done { commit: None }
-        }
-        "in progress"
-        | "inprogress"
-        | "active"
-        | "started"
-        | "running"
-        | "doing"
-        | "review"
-        | "in review"
-        | "implementing"
-        | "awaiting verification"
-        | "working"
-        | "hooked"
-        | "진행"
-        | "진행 중"
-        | "진행중"
-        | "작업 중"
-        | "검토" => TaskWork::Running,
-        "failed" | "fail" | "failure" | "error" | "timed out" | "실패" => {
-            TaskWork::Failed { reason: None }
-        }
-        "skipped" => TaskWork::Skipped,
-        "cancelled" | "canceled" | "deleted" | "tombstone" | "abandoned" | "wontfix"
-        | "won't do" | "취소" | "제외" => TaskWork::Cancelled,
-        "deferred" | "blocked" | "on hold" | "보류" => TaskWork::Deferred,
-        "pending" | "todo" | "to do" | "open" | "planned" | "ready" | "backlog" | "new"
-        | "not started" | "waiting" | "대기" | "예정" | "미시작" => TaskWork::Todo,
-        "" => word.chars().find_map(work_of_sign)?,
-        _ => return None,
-    })
+    let is_letter = |c: char| c.is_alphabetic() || c == '\'';
+    let bare = one_line(&word.replace(|c| !is_letter(c), " ")).to_lowercase();
+    if bare.is_empty() {
+        return word.chars().find_map(work_of_sign);
+    }
+    let mut known = WORK.into_iter();
+    let known = known.find(|(words, _)| words.split('|').any(|known| known == bare));
+    known.map(|(_, work)| work)
 }
 
 fn work_of_sign(sign: char) -> Option<TaskWork> {

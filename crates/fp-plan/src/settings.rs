@@ -300,7 +300,7 @@ pub struct SettingsLayer {
     values: Value,
     /// The settings of earlier versions that the source has.
     #[serde(skip)]
-    pub removed: Vec<&'static RemovedSetting>,
+    pub removed: Vec<RemovedSetting>,
 }
 
 impl Default for SettingsLayer {

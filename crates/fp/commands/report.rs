@@ -114,14 +114,7 @@ fn write_page(context: &Context, path: &Path, page: &str, force: bool) -> Result
 }
 
 /// Files of a plan that are worth reading.
-const WORTH_READING: [&str; 6] = [
-    "interview.md",
-    "research.md",
-    "critique.md",
-    "tasks.md",
-    "notepad.md",
-    "evidence",
-];
+const WORTH_READING: &str = "interview.md research.md critique.md tasks.md notepad.md evidence";
 
 /// Writes the handoff page of `plan`.
 fn write_handoff(plan: &OpenPlan, context: &Context) -> CommandResult {
@@ -133,15 +126,15 @@ fn write_handoff(plan: &OpenPlan, context: &Context) -> CommandResult {
         context.note(format_args!("what the interview found is left out: {why}"));
         None
     });
-    let mut read = WORTH_READING.to_vec();
-    read.retain(|name| plan.folder.file(name).exists());
+    let read = WORTH_READING.split(' ');
+    let read = read.filter(|name| plan.folder.file(name).exists());
     let report = HandoffReport::new(
         &past.state,
         &past.entries,
         lead.presence(&past.state),
         plan.goal(),
         interview.as_ref(),
-        read.into_iter().map(str::to_owned).collect(),
+        read.map(str::to_owned).collect(),
     );
     let text = report.to_markdown();
     let path = plan.folder.file("handoff.md");

@@ -30,14 +30,7 @@ use crate::printer::{WIDTH, cut_columns};
 use crate::theme::{self, Look, StyledLine};
 
 /// The files of planning, in order.
-const WRITTEN: [&str; 6] = [
-    "pre-analysis.md",
-    "interview.md",
-    "research.md",
-    "context.md",
-    "tasks.md",
-    "critique.md",
-];
+const WRITTEN: &str = "pre-analysis.md interview.md research.md context.md tasks.md critique.md";
 
 /// Show a plan's progress, and what needs your attention
 #[derive(Debug, clap::Args)]
@@ -107,8 +100,8 @@ struct PlanningStatus {
 
 impl PlanningStatus {
     fn of_plan(plan: &OpenPlan, state: &State) -> Self {
-        let mut written = WRITTEN.to_vec();
-        written.retain(|name| plan.folder.file(name).exists());
+        let written = WRITTEN.split(' ');
+        let written = written.filter(|name| plan.folder.file(name).exists());
         // An unreadable tree isn't the one that was reviewed.
         let tree = plan.tree().map(|tree| tree.text).unwrap_or_default();
         let done_before = Some(state.imported.len()).filter(|count| *count > 0);
@@ -121,7 +114,7 @@ impl PlanningStatus {
         };
         Self {
             next,
-            written,
+            written: written.collect(),
             critique: CritiqueLine::new(state, &tree),
             done_before,
         }

@@ -149,15 +149,7 @@ fn skip_attributes(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour) {
 }
 
 /// Parts of the types of scripts that have comments.
-const SCRIPT_TYPES: [&str; 7] = [
-    "module",
-    "javascript",
-    "babel",
-    "ecmascript",
-    "typescript",
-    "jsx",
-    "tsx",
-];
+const SCRIPT_TYPES: &str = "module javascript babel ecmascript typescript jsx tsx";
 
 /// The syntax of the script with this opening tag, if its type is known to have comments.
 fn script_syntax(
@@ -166,8 +158,8 @@ fn script_syntax(
     flavour: MarkupFlavour,
 ) -> Option<&'static Syntax> {
     let kind = attribute_of(tag, "type").unwrap_or_default();
-    let is_part = |part: &&str| memmem::find(kind, part.as_bytes()).is_some();
-    let is_known = kind.is_empty() || SCRIPT_TYPES.iter().any(is_part);
+    let is_part = |part: &str| memmem::find(kind, part.as_bytes()).is_some();
+    let is_known = kind.is_empty() || SCRIPT_TYPES.split(' ').any(is_part);
     match lang {
         _ if !is_known => None,
         Some(b"coffee") => None,

@@ -118,38 +118,19 @@ fn news_of_turn(usage: &Value) -> Vec<AgentNews> {
 }
 
 /// Words of a message about a problem that the user has to solve first.
-const REFUSALS: [&str; 8] = [
-    "status 401",
-    "status 402",
-    "status 403",
-    "status 404",
-    "quota exceeded",
-    "missing environment variable",
-    "model_not_found",
-    "invalid_request_error",
-];
+const REFUSALS: &str = "status 401|status 402|status 403|status 404|quota exceeded|missing environment variable|model_not_found|invalid_request_error";
 /// Words of a message about a failure that a retry may clear.
-const AWAY: [&str; 9] = [
-    "limit",
-    "429",
-    "status 5",
-    "capacity",
-    "overload",
-    "connect",
-    "network",
-    "timed out",
-    "timeout",
-];
+const AWAY: &str = "limit|429|status 5|capacity|overload|connect|network|timed out|timeout";
 
 /// Recognises the fault by the words of the message, which has no code.
 fn fault_of(said: &str) -> ServiceFault {
     let lower = said.to_ascii_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let has = |words: &str| words.split('|').any(|word| lower.contains(word));
     let told = short_line(&format!("codex says: {said}"));
-    if has(&["context_length", "context window"]) {
+    if has("context_length|context window") {
         return ServiceFault::SessionLost(told);
     }
-    match (has(&REFUSALS), has(&AWAY)) {
+    match (has(REFUSALS), has(AWAY)) {
         (true, _) => ServiceFault::Refused(told),
         (false, true) => ServiceFault::Away(told),
         (false, false) => ServiceFault::Unknown(told),

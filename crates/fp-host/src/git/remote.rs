@@ -279,15 +279,7 @@ impl Git {
 }
 
 /// Messages of git and of hosts if another push came first.
-const RACED: [&str; 7] = [
-    "stale info",
-    "fetch first",
-    "non-fast-forward",
-    "cannot lock ref",
-    "failed to update ref",
-    "reference already exists",
-    "atomic transaction failed",
-];
+const RACED: &str = "stale info|fetch first|non-fast-forward|cannot lock ref|failed to update ref|reference already exists|atomic transaction failed";
 
 /// The output of a failed push, if the remote has answered.
 fn refusal(printed: &str) -> Option<Pushed> {
@@ -296,7 +288,7 @@ fn refusal(printed: &str) -> Option<Pushed> {
     let lines: Vec<&str> = lines
         .filter(|line| !line.contains("atomic push fail"))
         .collect();
-    let raced = |line: &&&str| RACED.iter().any(|word| line.contains(word));
+    let raced = |line: &&&str| RACED.split('|').any(|word| line.contains(word));
     match lines.iter().find(|line| !raced(line)) {
         Some(refused) => {
             let (refs, said) = refused.split_once('\t').unwrap_or(("", refused));

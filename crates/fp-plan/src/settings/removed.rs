@@ -6,7 +6,7 @@ use super::at_key;
 use super::kind::SettingFault;
 
 /// A setting of an earlier version.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemovedSetting {
     /// Its key, or that of its group.
     pub key: &'static str,
@@ -14,57 +14,40 @@ pub struct RemovedSetting {
     pub instead: &'static str,
 }
 
-const fn removed_setting(key: &'static str, instead: &'static str) -> RemovedSetting {
-    RemovedSetting { key, instead }
+/// Each removed setting, and behind a colon its replacement.
+const REMOVED: &str = "\
+agents.builder.args: name a program of your own in `agents.programs`
+agents.verifier.args: name a program of your own in `agents.programs`
+commentChecker.customPrompt: set the variable COMMENT_CHECKER_PROMPT
+dispatchTimeoutMinutes: set `agents.silenceMinutes`
+executionModel: set `testFirst` for `tdd`; `maxParallelTasks` says how many tasks run at once
+fleet.branch: a shared plan's commits are on `fp/PLAN`
+fleet.ref: a shared plan's log is at `refs/fp/PLAN`
+iterationScaling: set `maxIterations`
+lockTimeoutSeconds: another call of fp is waited for ten seconds
+nudge.enabled: set `nudge.maxRetries` to 0 for `false`
+permissionMode: agents work in your session's mode
+planOnly: `/fp:plan` ends with the plan where you say so
+preAnalysis: choose how much planning there is with `--mode`";
+
+fn removed_settings() -> impl Iterator<Item = RemovedSetting> {
+    let lines = REMOVED.lines().filter_map(|line| line.split_once(": "));
+    lines.map(|(key, instead)| RemovedSetting { key, instead })
 }
 
-static REMOVED: [RemovedSetting; 13] = [
-    removed_setting(
-        "agents.builder.args",
-        "name a program of your own in `agents.programs`",
-    ),
-    removed_setting(
-        "agents.verifier.args",
-        "name a program of your own in `agents.programs`",
-    ),
-    removed_setting(
-        "commentChecker.customPrompt",
-        "set the variable COMMENT_CHECKER_PROMPT",
-    ),
-    removed_setting("dispatchTimeoutMinutes", "set `agents.silenceMinutes`"),
-    removed_setting(
-        "executionModel",
-        "set `testFirst` for `tdd`; `maxParallelTasks` says how many tasks run at once",
-    ),
-    removed_setting("fleet.branch", "a shared plan's commits are on `fp/PLAN`"),
-    removed_setting("fleet.ref", "a shared plan's log is at `refs/fp/PLAN`"),
-    removed_setting("iterationScaling", "set `maxIterations`"),
-    removed_setting(
-        "lockTimeoutSeconds",
-        "another call of fp is waited for ten seconds",
-    ),
-    removed_setting("nudge.enabled", "set `nudge.maxRetries` to 0 for `false`"),
-    removed_setting("permissionMode", "agents work in your session's mode"),
-    removed_setting("planOnly", "`/fp:plan` ends with the plan where you say so"),
-    removed_setting(
-        "preAnalysis",
-        "choose how much planning there is with `--mode`",
-    ),
-];
-
 /// Takes the removed settings out of the content of a settings file, and sets what two of their values mean now.
-pub(super) fn take_removed(fields: &mut Value) -> Vec<&'static RemovedSetting> {
+pub(super) fn take_removed(fields: &mut Value) -> Vec<RemovedSetting> {
     let mut found = Vec::new();
-    for removed in &REMOVED {
+    for removed in removed_settings() {
         let Some(old) = take_out(fields, removed.key) else {
             continue;
         };
-        found.push(removed);
         match removed.key {
             "executionModel" if old == "tdd" => *at_key(fields, "testFirst") = true.into(),
             "nudge.enabled" if old == false => *at_key(fields, "nudge.maxRetries") = 0.into(),
             _ => {}
         }
+        found.push(removed);
     }
     found
 }
@@ -75,7 +58,7 @@ pub(super) fn fault_of(key: &str) -> Option<SettingFault> {
         key.strip_prefix(group)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    let removed = REMOVED.iter().find(|removed| is_in(removed.key))?;
+    let removed = removed_settings().find(|removed| is_in(removed.key))?;
     Some(SettingFault {
         said: format!("`{key}` is no setting any more"),
         hint: removed.instead.into(),
@@ -100,7 +83,7 @@ mod tests {
 
     #[test]
     fn no_removed_setting_is_one() {
-        for removed in &REMOVED {
+        for removed in removed_settings() {
             let fault = kind_of(removed.key).unwrap_err();
             assert_eq!(
                 fault.said,

@@ -20,16 +20,7 @@ use fp_plan::text::one_line;
 /// Name of the check.
 pub(super) const NAME: &str = "leftovers";
 
-const PROSE: [&str; 8] = [
-    ".md",
-    ".mdx",
-    ".markdown",
-    ".rst",
-    ".adoc",
-    ".org",
-    ".txt",
-    ".html",
-];
+const PROSE: &str = ".md .mdx .markdown .rst .adoc .org .txt .html";
 
 static MARKER: LazyLock<Regex> = LazyLock::new(|| regex(r"^(?:<{7}|>{7}|\|{7})(?:\s|$)"));
 static TODO: LazyLock<Regex> = LazyLock::new(|| regex(r"\b(?:TODO|FIXME)\b"));
@@ -137,7 +128,7 @@ enum FileText {
 impl FileText {
     fn of(path: &RepoPath) -> Self {
         let name = path.to_lossy().to_lowercase();
-        match PROSE.iter().any(|extension| name.ends_with(extension)) {
+        match PROSE.split(' ').any(|extension| name.ends_with(extension)) {
             true => Self::Prose,
             false => Self::Code(Language::from_path(&name)),
         }

@@ -20,15 +20,7 @@ const MAX_FILE: u64 = 4 * 1024 * 1024;
 const KINDS: [&str; 8] = ["md", "txt", "json", "jsonl", "csv", "tsv", "yaml", "yml"];
 const NOT_LOOKED_INTO: [&str; 5] = [".git", "node_modules", "target", "worktrees", "vendor"];
 /// Hidden folders in which systems keep plans; others may hold private files.
-const HIDDEN_PLANS: [&str; 7] = [
-    ".beads",
-    ".fractal-planner",
-    ".kiro",
-    ".specify",
-    ".task",
-    ".taskmaster",
-    ".workflow",
-];
+const HIDDEN_PLANS: &str = ".beads .fractal-planner .kiro .specify .task .taskmaster .workflow";
 /// Most files that a notice names.
 const MAX_NAMED: usize = 10;
 
@@ -121,7 +113,7 @@ pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotic
 
 /// True for a hidden folder in which no system keeps its plans.
 fn is_hidden(folder: &str) -> bool {
-    folder.starts_with('.') && !HIDDEN_PLANS.contains(&folder)
+    folder.starts_with('.') && HIDDEN_PLANS.split(' ').all(|known| known != folder)
 }
 
 fn read_text(path: &Path) -> Result<String, ImportNotice> {

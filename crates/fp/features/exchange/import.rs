@@ -563,21 +563,15 @@ impl Import {
 
 /// A title for a plan without one, from the file or the nearest folder with a meaningful name.
 fn named_after(path: &Path) -> String {
-    const SAY_NOTHING: [&str; 8] = [
-        "beads",
-        "issues",
-        "plan",
-        "specs",
-        "task",
-        "taskmaster",
-        "tasks",
-        "works",
-    ];
+    const SAY_NOTHING: &str = "beads issues plan specs task taskmaster tasks works";
     let real = platform::real_path(path).unwrap_or_else(|_| path.to_owned());
     let mut names = real.ancestors().filter_map(|above| {
         let name = Path::new(above.file_name()?.to_str()?.trim_start_matches('.')).file_stem()?;
-        name.to_str()
-            .filter(|name| !SAY_NOTHING.contains(&name.to_lowercase().as_str()))
+        name.to_str().filter(|name| {
+            SAY_NOTHING
+                .split(' ')
+                .all(|word| !word.eq_ignore_ascii_case(name))
+        })
     });
     names
         .next()
