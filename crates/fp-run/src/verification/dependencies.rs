@@ -73,7 +73,7 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     let mut moved = Findings::default();
     let may_move = intent::mentions(&scope.text, &intent::ORIGIN);
     for lock in &locks {
-        moved.extend(moved_packages(lock, may_move));
+        moved.add_all(moved_packages(lock, may_move));
     }
     for PackageText { file, .. } in &manifests {
         for address in &addresses_in(&file.after) - &addresses_in(&file.before) {

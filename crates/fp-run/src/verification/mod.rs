@@ -134,7 +134,7 @@ impl Findings {
         }
     }
 
-    fn extend(&mut self, more: Self) {
+    fn add_all(&mut self, more: Self) {
         self.faults.extend(more.faults);
         self.notes.extend(more.notes);
     }

@@ -52,7 +52,7 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
         found.faults.push(told);
     }
     for more in [switched_off(&texts), hollowed(&texts), settings] {
-        found.extend(more);
+        found.add_all(more);
     }
     for path in unread {
         let told = format!("{path} is too large to be looked at");
