@@ -16,10 +16,12 @@ const WORDS: &str =
 const PAGES_OF_NAMES: [&str; 3] = ["log.md", "run-protocol.md", "glossary.md"];
 
 /// Sources whose texts are read beside such a name: what verifiers get with `--iteration`, and the log's events.
-const SOURCES_OF_NAMES: [&str; 4] = [
+const SOURCES_OF_NAMES: [&str; 5] = [
     "payload/sections.rs",
     "run/message.rs",
     "commands/verify.rs",
+    // The words of other systems.
+    "fp-exchange/src/words.rs",
     // Other words would send each comment again.
     "linear/outbox.rs",
 ];
