@@ -1,4 +1,4 @@
-//! The plugin's Markdown, JSON and pictures, embedded so that an `fp` anywhere can write the whole plugin.
+//! The plugin's Markdown, JSON and images, embedded so that any `fp` executable can write the whole plugin.
 
 use include_dir::{Dir, DirEntry, include_dir};
 
@@ -28,7 +28,7 @@ pub(crate) fn plugin_files() -> Vec<PluginFile<'static>> {
     files
 }
 
-/// The bytes of one file of the plugin, by its path in it.
+/// The contents of one of the plugin's files, by its path in the plugin.
 pub(crate) fn plugin_file(path: &str) -> Option<&'static [u8]> {
     TREES
         .iter()

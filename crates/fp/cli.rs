@@ -213,7 +213,7 @@ impl Cli {
         })
     }
 
-    /// Recognises a request for the help of the whole program, which isn't in clap's words.
+    /// Recognises a request for the help of the whole program, which clap doesn't write.
     fn of_help() -> Option<Self> {
         let mut arguments = std::env::args_os().skip(1);
         let is_asked = arguments
@@ -225,7 +225,7 @@ impl Cli {
 
 /// Parses the command line, runs the command, prints its error.
 pub(crate) fn main() -> Exit {
-    // The client takes the exit status for bad usage as a blocking hook.
+    // The client treats a hook that exits with the bad-usage status as blocking.
     let first = std::env::args_os().nth(1);
     let is_hook = first.is_some_and(|first| first == "hook");
     let quick = Cli::of_client().or_else(Cli::of_help);
@@ -235,7 +235,7 @@ pub(crate) fn main() -> Exit {
         Err(message) => match unknown_command(&message).or_else(|| gone_flag(&message)) {
             Some(error) => Err(error),
             None => {
-                // Fails if the reader is gone, when nobody would see an error.
+                // Fails if the reader is gone, in which case nobody would see an error either.
                 drop(message.print());
                 let is_error = message.use_stderr();
                 return if is_error { Exit::Failed } else { Exit::Done };
@@ -255,7 +255,7 @@ pub(crate) fn main() -> Exit {
     }
 }
 
-/// Runs a command, and retries it if another machine was faster.
+/// Runs a command, retrying it if another machine got there first.
 fn run_again(cli: Cli) -> CommandResult {
     refuse_agent()?;
     if let Some(folder) = &cli.folder {
@@ -457,7 +457,7 @@ mod tests {
         assert!(missing.is_empty(), "{missing:#?}");
     }
 
-    /// Collects the flags of `command` that no list has; `line` is the command line before its name.
+    /// Collects the flags of `command` that are on neither list; `line` is the command line before its name.
     fn look_at(command: &Command, line: &str, path: &str, missing: &mut Vec<String>) {
         let (line, path) = (
             format!("{line} {}", command.get_name()),

@@ -41,7 +41,7 @@ use crate::printer::{Output, Printer};
 pub(crate) struct Context {
     /// The working directory.
     pub(crate) cwd: PathBuf,
-    /// The format of results; only a command that has an export runs with one.
+    /// The output format; only a command that can export gets an export format.
     pub(crate) output: Output,
     pub(crate) printer: Printer,
     repo: OnceCell<Repo>,
@@ -84,7 +84,7 @@ impl Context {
         Self::in_folder(cwd, self.output)
     }
 
-    /// This context for another thread, without notes.
+    /// A copy of this context for another thread, which prints no notes.
     pub(crate) fn without_notes(&self) -> Self {
         Self {
             printer: Printer { is_silent: true },
@@ -102,7 +102,7 @@ impl Context {
         self.styled_report(json, &visible(text))
     }
 
-    /// The same for coloured text, whose control characters are already visible.
+    /// The same for coloured text whose control characters have already been made visible.
     pub(crate) fn styled_report(&self, json: &impl Serialize, text: &str) -> CommandResult {
         match self.is_json() {
             false => self.printer.styled(text),
@@ -111,7 +111,7 @@ impl Context {
         Ok(Exit::Done)
     }
 
-    /// Prints a note beside the result.
+    /// Prints a note in addition to the result.
     pub(crate) fn note(&self, text: impl fmt::Display) {
         self.printer.print_note(&format!("note: {text}"));
     }
@@ -150,7 +150,7 @@ impl Context {
         Ok(self.settings.get_or_init(|| config.settings()))
     }
 
-    /// The settings in force with `layer` added at `origin`'s place.
+    /// The settings in force with `layer` added at the precedence of `origin`.
     pub(crate) fn settings_with(
         &self,
         origin: SettingOrigin,
@@ -161,14 +161,14 @@ impl Context {
         Ok(config.settings())
     }
 
-    /// The settings in force for a plan, which keeps the flags of its creation.
+    /// The settings in force for a plan, including the flags that it was created with.
     pub(crate) fn settings_for(&self, folder: &PlanFolder) -> Result<Settings, CommandError> {
         let layer = folder.settings()?;
         self.tell_removed(&layer);
         self.settings_with(SettingOrigin::Plan, layer)
     }
 
-    /// Notes once for each setting of an earlier version what replaces it.
+    /// Says what replaces each setting of an earlier version, once per setting.
     fn tell_removed(&self, layer: &SettingsLayer) {
         for RemovedSetting { key, instead } in &layer.removed {
             if self.told_of.borrow_mut().insert(key) {
@@ -210,12 +210,12 @@ impl Context {
         self.env("CLAUDE_CODE_SESSION_ID")
     }
 
-    /// The id of the client's process in which this runs, if any.
+    /// The process id of the client that this process runs in, if any.
     pub(crate) fn client(&self) -> Option<u32> {
         self.env("CLAUDE_PID").and_then(|id| id.parse().ok())
     }
 
-    /// True if somebody can answer questions, unlike in an unattended session.
+    /// True if somebody can answer questions; false in an unattended session.
     pub(crate) fn attended(&self) -> bool {
         self.env("CLAUDE_CODE_SESSION_ATTENDED").as_deref() != Some("0")
     }
@@ -253,7 +253,7 @@ impl Known {
         }
     }
 
-    /// The plans in `plans` whose id `is_wanted`.
+    /// The plans in `plans` whose id satisfies `is_wanted`.
     pub(crate) fn all_in(
         plans: &Plans,
         archived: bool,
@@ -264,7 +264,7 @@ impl Known {
             .collect()
     }
 
-    /// Its progress; `None` if it can't be read.
+    /// The plan's progress; `None` if its state can't be read.
     pub(crate) fn report(&self) -> Option<StatusReport> {
         let state = self.state.as_deref().ok()?;
         Some(StatusReport::new(state, self.lead.presence(state)))
@@ -280,7 +280,7 @@ impl Context {
         Ok(known)
     }
 
-    /// The user's own plans of the repository, and the number of others; the archived ones last, if they are `wanted`.
+    /// The user's own plans in the repository, and the number of others; the archived plans come last, if `wanted`.
     /// Reads no file of a plan that was neither made nor approved on this machine.
     pub(crate) fn own_plans(&self, wanted: bool) -> Result<(Vec<Known>, usize), CommandError> {
         let (plans, own) = (self.plans()?, self.own_ids());
@@ -309,8 +309,8 @@ impl Context {
         self.open_folder(self.plans()?.find(selector)?)
     }
 
-    /// Opens the plan that `selector` names, even an archived one, for reading. Without a selector, the only active
-    /// plan, or else the one whose log changed last.
+    /// Opens the plan that `selector` names for reading, even if it is archived. Without a selector, opens the only
+    /// active plan, or else the one whose log changed last.
     pub(crate) fn open_to_read(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
         let plans = self.plans()?;
         let found = match selector {
@@ -368,8 +368,8 @@ impl Context {
         self.open_trusted(selector.or(only.map(|id| id.as_str())))
     }
 
-    /// True if the user approved the plan of `state` on this machine. An unreadable store is reported only where it is
-    /// needed.
+    /// True if the user approved the plan of `state` on this machine. An unreadable trust store counts as no; it is
+    /// reported only where it matters.
     pub(crate) fn approved_here(&self, state: &State) -> bool {
         let approves = || self.trust().ok()?.approves(state).ok();
         state.approval.is_some() && approves().unwrap_or_default()
@@ -386,8 +386,8 @@ impl Context {
         Ok(TrustStore::of_user(&|name| self.env(name), self.repo())?)
     }
 
-    /// The plans of the repository that were made or approved on this machine. An unreadable store is reported only
-    /// where it is needed.
+    /// The repository's plans that were made or approved on this machine. An unreadable trust store is reported only
+    /// where it matters.
     pub(crate) fn own_ids(&self) -> BTreeSet<PlanId> {
         let own = || self.trust().ok()?.own_plans().ok();
         own().unwrap_or_default()
@@ -424,7 +424,7 @@ impl Context {
         }
     }
 
-    /// Prints the path of saved unfinished work.
+    /// Prints where unfinished work was saved.
     pub(crate) fn say_kept(&self, kept: &Path) {
         let shown = self.display_path(kept);
         self.note(match kept.is_dir() {

@@ -35,7 +35,7 @@ impl CommandError {
         }
     }
 
-    /// Converts `error`, with `message` in place of its own text.
+    /// Converts `error`, replacing its text with `message` and keeping its hint.
     pub(crate) fn with_message(message: impl fmt::Display, error: &impl Hint) -> Self {
         let hints = error.hint().map(Cow::into_owned);
         Self {

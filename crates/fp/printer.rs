@@ -29,7 +29,7 @@ pub(crate) fn output_of(names: &'static [&'static str]) -> impl TypedValueParser
     PossibleValuesParser::new(names).try_map(|name| Output::from_str(&name, false))
 }
 
-/// `--format` of a command that has `names` besides text.
+/// The `--format` option for a command that has the formats `names` besides text.
 pub(crate) fn format_option(names: &'static [&'static str]) -> clap::Arg {
     let option = clap::Arg::new("format").long("format").value_name("FORMAT");
     let option = option.value_parser(output_of(names));
@@ -48,7 +48,7 @@ pub(crate) fn columns() -> usize {
     terminal_columns().or_else(asked).unwrap_or(WIDTH).max(20)
 }
 
-/// Columns at which this process cuts a line: a pipe takes it whole.
+/// Width at which this process cuts lines, in columns; unlimited for a pipe.
 pub(crate) fn cut_columns() -> usize {
     let is_laid_out = terminal_columns().is_some() || std::env::var_os("COLUMNS").is_some();
     if is_laid_out { columns() } else { usize::MAX }
@@ -100,7 +100,7 @@ impl Printer {
         written.and_then(|()| out.flush()).is_ok()
     }
 
-    /// Prints `value` as [`json`].
+    /// Prints `value` as formatted by [`json`].
     pub(crate) fn json(&self, value: &impl Serialize) -> Result<(), CommandError> {
         self.data(&json(value)?);
         Ok(())

@@ -25,15 +25,15 @@ pub(crate) struct PlanSource {
     /// Its name in messages.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
-    /// The plan that it belongs to, if any.
+    /// The plan that the tree belongs to, if any.
     pub(crate) plan: Option<OpenPlan>,
     root: PathBuf,
     max_complexity: u32,
 }
 
 impl PlanSource {
-    /// Opens the tree that `argument` names: a value that ends in `.md` is a file, any other a plan, and none
-    /// the only active plan.
+    /// Opens the tree that `argument` names: a value that ends in `.md` is a file, any other is a plan; without a
+    /// value, it is the only active plan.
     pub(crate) fn open(context: &Context, argument: Option<&str>) -> Result<Self, CommandError> {
         let root = context.repo().root.clone();
         if let Some(path) = argument.filter(|a| is_markdown(a)) {
@@ -83,7 +83,7 @@ impl PlanSource {
         })
     }
 
-    /// Its argument on a command line, quoted for a shell if necessary.
+    /// The argument that names this source on a command line, quoted for a shell if necessary.
     pub(crate) fn argument(&self) -> String {
         let name = self
             .plan
@@ -103,7 +103,7 @@ impl PlanSource {
             interview.as_ref(),
             &programs,
         );
-        // Only the log of an import knows which work was done before; others aren't read, to save time. The doctor
+        // Only an import's log says which work was already done; other logs aren't read, to save time. The doctor
         // reports an unreadable log; it must not prevent corrections of the tree.
         let imported = self
             .plan
@@ -147,7 +147,7 @@ impl PlanSource {
         Ok(())
     }
 
-    /// True if its tree is still valid if `id`, which was done before the import, is done again.
+    /// True if the tree remains valid when `id`, which was done before the import, is to be done again.
     pub(crate) fn is_valid_anew(&self, id: &TaskId) -> Result<bool, CommandError> {
         let text = self.read_text()?;
         let (plan, problems) = parse(&text);
@@ -166,7 +166,8 @@ impl PlanSource {
         })
     }
 
-    /// Writes `text` to the file. Fails during the plan's run, and for a link, which may lead to anybody's file.
+    /// Writes `text` to the file. Fails during the plan's run, and also for a link, which may lead to somebody else's
+    /// file.
     pub(crate) fn write(&self, text: &str) -> Result<(), CommandError> {
         self.refuse_running()?;
         if self.path.is_symlink() {
@@ -199,7 +200,7 @@ fn is_markdown(argument: &str) -> bool {
         .is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
 }
 
-/// The record of the interview in the file at `path`, if there is one.
+/// The interview recorded in the file `path`, if the file exists.
 pub(crate) fn interview_at(path: &Path) -> Result<Option<Interview>, CommandError> {
     let Some(text) = file::read_text_if_there(path, INTERVIEW_CAP)? else {
         return Ok(None);

@@ -113,7 +113,7 @@ impl StyledLine {
         self
     }
 
-    /// Appends `lines`: the first on this line, the others indented below its end.
+    /// Appends `lines`: the first one to this line, the others below it, indented to where this line ended.
     pub(crate) fn hanging(self, look: Look, lines: Vec<String>) -> Vec<Self> {
         let below = Self::new(Look::Plain, " ".repeat(self.width()));
         let heads = [self].into_iter().chain(std::iter::repeat(below));
@@ -158,8 +158,8 @@ pub(crate) fn progress_bar(done: usize, total: usize, width: usize) -> StyledLin
     StyledLine::new(Look::Done, "▰".repeat(full)).with_text(Look::Faint, "▱".repeat(width - full))
 }
 
-/// `text` with every control character made visible that isn't a colour of this file, and with plain signs on a
-/// terminal that can show only ASCII.
+/// `text` with control characters made visible, except this file's colours, and with plain signs if the terminal can
+/// show only ASCII.
 pub(crate) fn shown_text(text: &str) -> Cow<'_, str> {
     let mut parts = text.split('\x1b');
     let mut shown = visible(parts.next().unwrap_or_default());

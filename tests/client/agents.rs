@@ -1,5 +1,5 @@
-//! Agent programs as processes of their own: what `fp` takes for granted about Claude Code and Codex where it starts them
-//! without a session.
+//! Agent programs as separate processes: what `fp` assumes about Claude Code and Codex when it starts them without a
+//! session.
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,12 +20,12 @@ use crate::{tests, wait};
 pub(crate) enum Program {
     /// Claude Code, with the plugin's agents.
     Claude,
-    /// Codex, with the page of the role in its prompt.
+    /// Codex, with the role's page in its prompt.
     Codex,
 }
 
 impl Program {
-    /// A builder's process in the sample at `sample`, which does what `prompt` says; `further` are flags of its own.
+    /// Starts a builder's process in `sample` that does what `prompt` says; `further` are additional flags.
     pub(crate) fn start<'a>(
         self,
         client: &'a Client<'a>,
@@ -56,7 +56,7 @@ impl Program {
                     sample.path().join(".fractal-planner"),
                     state,
                 ];
-                // No command runs where one of them is missing.
+                // If one of them is missing, no command runs.
                 let roots: Vec<_> = roots.into_iter().filter(|root| root.is_dir()).collect();
                 let roots = json!(roots);
                 let roots = format!("sandbox_workspace_write.writable_roots={roots}");
@@ -100,7 +100,7 @@ pub(crate) const CODEX_TESTS: &[(&str, fn())] = &[
     ),
 ];
 
-/// What the model of these tests is started with.
+/// The prompt that the model is started with in these tests.
 const PROMPT: &str = "You are builder-1 of plan probe.";
 
 fn of_type<'a>(events: &'a [Value], kind: &str, subtype: &str) -> Vec<&'a Value> {
@@ -222,10 +222,10 @@ fn a_process_goes_on_with_its_session() {
     );
 }
 
-/// How long a command may take to end.
+/// Time limit for a command to end.
 const SOON: Duration = Duration::from_secs(5);
 
-/// Whether the command that a builder is at still runs when `signal` has ended the builder.
+/// True if a builder's running command survives when `signal` ends the builder.
 fn outlives(signal: &str) -> bool {
     let sample = Sample::new();
     sample.write("wait.sh", "echo $$ > number\nwhile :; do sleep 1; done\n");

@@ -24,7 +24,7 @@ tests![
 
 const QUESTION: &str = "How loud is the goodbye?";
 
-/// A run with one builder, whose user takes the first options but for `choices`.
+/// A run with one builder, whose user takes the first option unless one of `choices` is offered.
 fn run(sample: &Sample, cast: Cast, flags: &str, choices: &[&str]) -> (StandIn, Ended) {
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let ended = {
@@ -39,7 +39,7 @@ fn run(sample: &Sample, cast: Cast, flags: &str, choices: &[&str]) -> (StandIn, 
     (stand_in, ended)
 }
 
-/// Has the lead lose actions of a run with all kinds of them. Returns how often each kind was printed a second time.
+/// Makes the lead lose actions in a run that has every kind of them. Returns how often each kind was printed again.
 fn losing(loss: Loss) -> BTreeMap<String, usize> {
     let (sample, mut cast) = (sample(), cast());
     cast.builder = cast.builder.clarifying("1.2", QUESTION);
@@ -180,7 +180,7 @@ fn a_task_that_failed_for_good_is_retried_when_the_rest_is_done() {
 
     session.say(&format!("/fp:retry {PLAN} 1.1"));
     session.wait_for_result("waits again");
-    // A model that is given another chance does it right.
+    // Given another chance, the model does it right.
     session.say(&format!(
         "/fp:implement {PLAN} --builders 1 --max-iterations 3"
     ));

@@ -1,5 +1,5 @@
-//! What the plugin takes for granted about the client. When a new client breaks one, it is known from here
-//! before a scenario fails for no visible reason.
+//! Tests the plugin's assumptions about the client. If a new client breaks one, this shows it before a scenario fails
+//! for no visible reason.
 
 use serde_json::json;
 
@@ -29,7 +29,7 @@ tests![
 
 const PROMPT: &str = "Do the work of the probe.";
 
-/// Starts the worker, or whatever `kind` is, as a skill has the lead do it.
+/// Starts the worker, the way a skill tells the lead to.
 fn start_worker() -> Vec<Block> {
     let input = json!({
         "name": "worker-1", "description": "worker-1", "subagent_type": "probe:worker", "prompt": PROMPT
@@ -49,7 +49,7 @@ fn is_lead(request: &Request) -> bool {
     request.speaker == Speaker::Lead
 }
 
-/// A lead that starts a worker and is done when it has heard from it.
+/// A lead that starts a worker and finishes once the worker has reported.
 fn start_and_wait(request: &Request) -> Vec<Block> {
     match (is_lead(request), request.turns()) {
         (false, _) => work(request),
@@ -59,7 +59,7 @@ fn start_and_wait(request: &Request) -> Vec<Block> {
     }
 }
 
-/// A lead that starts a worker, and sends it a message when it has heard from it.
+/// A lead that starts a worker, and sends it a message once it has reported.
 fn start_and_resume(request: &Request) -> Vec<Block> {
     match (is_lead(request), request.turns()) {
         (false, _) => work(request),

@@ -1,4 +1,4 @@
-//! What `fp install` makes, by the client's own judgement.
+//! The output of `fp install`, as judged by the client.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -42,7 +42,7 @@ pub(crate) fn plugin() -> PathBuf {
     bundle().join("fp")
 }
 
-/// Runs a command of the client that is no session.
+/// Runs a client command that doesn't start a session.
 fn run(client: &Client<'_>, arguments: &[&str]) -> Output {
     let (mut command, _mark) = client.command(arguments);
     command.output().expect("the client can be started")
@@ -157,7 +157,7 @@ fn the_client_installs_the_plugin_from_its_marketplace() {
     assert!(installed(&client).is_empty());
 }
 
-/// Settings without the empty objects that the client leaves where it noted plugins.
+/// Settings without the empty objects that the client leaves behind after removing plugins.
 fn without_empty(text: &str) -> Value {
     let mut settings: Value = serde_json::from_str(text).unwrap_or_default();
     if let Some(fields) = settings.as_object_mut() {
@@ -190,7 +190,7 @@ fn fp_installs_and_uninstalls_itself() {
     );
 }
 
-/// What a session with hooks switched off gets when it calls `fp`: its answer, or the client's refusal.
+/// The result of calling `fp` in a session with hooks switched off: fp's answer, or the client's refusal.
 fn answer_without_hooks(client: &Client<'_>, stand_in: &StandIn) -> String {
     assert_eq!(
         client.print("which plans are there?").end().result(),

@@ -16,17 +16,17 @@ pub(crate) fn target_directory() -> &'static Path {
     scratch.parent().unwrap_or(scratch)
 }
 
-/// The client's path, `None` where there is none and none is required.
+/// The client's path; `None` if there is none and none is required.
 ///
 /// # Errors
 ///
-/// When `FP_CLIENT` names no file, or no client is there and `FP_REQUIRE_CLIENT=1` is set.
+/// If `FP_CLIENT` names no file, or if there is no client although `FP_REQUIRE_CLIENT=1` is set.
 pub(crate) fn find() -> Result<Option<PathBuf>, String> {
     static FOUND: OnceLock<Result<Option<PathBuf>, String>> = OnceLock::new();
     FOUND.get_or_init(look).clone()
 }
 
-/// The client's path, in a test that runs only where there is one.
+/// The client's path, for a test that runs only if there is a client.
 pub(crate) fn path() -> PathBuf {
     find()
         .ok()
@@ -60,11 +60,11 @@ fn look() -> Result<Option<PathBuf>, String> {
 /// The version of Codex that the tests were written against, and that `.ci/fetch-codex` fetches.
 const PINNED_CODEX: &str = include_str!("CODEX_VERSION");
 
-/// The path of Codex, `None` where there is none and none is required. It is where `.ci/fetch-codex` keeps it.
+/// The path of Codex, which `.ci/fetch-codex` installs; `None` if it is missing and not required.
 ///
 /// # Errors
 ///
-/// When it isn't there and `FP_REQUIRE_CLIENT=1` is set.
+/// If it is missing although `FP_REQUIRE_CLIENT=1` is set.
 pub(crate) fn find_codex() -> Result<Option<PathBuf>, String> {
     let cached = target_directory()
         .join("codex")
@@ -78,7 +78,7 @@ pub(crate) fn find_codex() -> Result<Option<PathBuf>, String> {
     }
 }
 
-/// The path of Codex, in a test that runs only where it is.
+/// The path of Codex, for a test that runs only if it is installed.
 pub(crate) fn codex_path() -> PathBuf {
     find_codex()
         .ok()

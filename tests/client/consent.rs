@@ -34,14 +34,14 @@ tests![
     a_plan_is_approved_before_it_is_built,
 ];
 
-/// What the lead says last.
+/// The lead's last message.
 const DONE: &str = "That was all.";
 /// What the lead is told when the answer is recorded.
 const RECORDED: &str = "is approved by the user, and that is recorded";
-/// What it is told when the user was asked something else.
+/// The message to the lead if the user was asked something else.
 const OTHER: &str = "the user was not asked what fp prints now";
 
-/// A lead that asks the question about the plan, as `bend` makes it.
+/// A lead that asks the question about the plan, after `bend` has altered it.
 fn asking(bend: fn(&mut Value)) -> StandIn {
     StandIn::start(move |request| match request.turns() {
         0 => bash(format!("fp approve {PLAN}")),
@@ -80,7 +80,7 @@ fn assert_told(stand_in: &StandIn, words: &str) {
     assert!(told, "the lead is told {words:?}: {}", stand_in.summary());
 }
 
-/// Asserts that the plan is approved, and how.
+/// Asserts that the plan is approved in the way `how`.
 fn assert_approved(sample: &Sample, how: &str) {
     let consents = sample.consents();
     assert_eq!(consents.len(), 1, "{consents:#?}");
@@ -171,7 +171,7 @@ fn the_answer_to_any_other_question_is_no_consent() {
     }
 }
 
-/// The tool's input has a place for answers, which the client fills in.
+/// Fills in the `answers` of the tool's input, which is the client's job.
 fn bring_answers(asked: &mut Value) {
     let question = asked["questions"][0]["question"]
         .as_str()
@@ -180,7 +180,7 @@ fn bring_answers(asked: &mut Value) {
     asked["answers"] = json!({ question: "Approve" });
 }
 
-/// Not even where the user lets the tool through without a permission, as the skills do.
+/// This holds even if the user allows the tool without a permission prompt, as the skills do.
 fn answers_that_a_model_brings_along_are_no_consent() {
     let (sample, stand_in) = (drafted(TASKS), asking(bring_answers));
     let settings = json!({ "permissions": { "allow": ["AskUserQuestion"] } });
@@ -209,7 +209,7 @@ fn answers_that_a_model_brings_along_are_not_taken_in_a_terminal() {
     assert_not_approved(&sample);
 }
 
-/// A form of two questions, of which the user has answered one and then left.
+/// The user answers one of two questions in a form, and then leaves it.
 fn an_answer_that_nobody_has_handed_in_is_no_consent() {
     const OTHER_QUESTION: &str = "Which colour?";
     let sample = drafted(TASKS);
@@ -287,7 +287,7 @@ fn plan_and_approve(request: &Request) -> Vec<Block> {
     }
 }
 
-/// What the only plan is about, by its `plan.json`, and what the last command has printed.
+/// The only plan's `plan.json`, and the output of the last command.
 fn planned(sample: &Sample, prompt: &str) -> (Value, String) {
     let stand_in = StandIn::start(plan_and_approve);
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
@@ -440,7 +440,7 @@ fn a_prompt_that_the_repository_schedules_is_no_consent() {
     assert_eq!(sample.consents(), Vec::<Value>::new());
 }
 
-/// What an agent says before it does its work, such as words that are another's.
+/// Runs `commands`, such as ones reserved for others, before an agent's own work.
 fn first(commands: &[String], request: &Request, then: impl FnOnce() -> Vec<Block>) -> Vec<Block> {
     let ran = |command: &&String| {
         let called = |entry: &Entry| matches!(entry, Entry::Called { input, .. } if input["command"] == **command);
@@ -452,7 +452,7 @@ fn first(commands: &[String], request: &Request, then: impl FnOnce() -> Vec<Bloc
         .map_or_else(then, bash)
 }
 
-/// The answers that agent `name` got to what is not for it.
+/// How often agent `name` was refused a command, in an answer that contains `words`.
 fn denials(stand_in: &StandIn, name: &str, words: &str) -> usize {
     let requests = stand_in.of_agent(name);
     requests
@@ -475,7 +475,7 @@ fn agents_may_not_speak_for_others() {
         Speaker::Agent { kind, .. } if kind == "fp:builder" => {
             first(&of_others, request, || cast.reply(request))
         }
-        // Another's task, for a verifier that was asked to judge its own.
+        // A verifier tries to judge a task other than the one that it was asked to judge.
         Speaker::Agent { name, .. } if name == "verifier-1-1-i1" => {
             first(&other_task, request, || cast.reply(request))
         }
@@ -506,7 +506,7 @@ fn agents_may_not_speak_for_others() {
             "you were not asked to judge task 2"
         ) > 0
     );
-    // It takes both tries that task 1.1 needs.
+    // Task 1.1 needs two tries, and gets both.
     assert_built(&sample);
 }
 

@@ -26,7 +26,7 @@ use crate::sample::Sample;
 /// The plan's id.
 pub(crate) const PLAN: &str = "say-the-numbers-20260105";
 
-/// A task's id, the word that it adds, and what it depends on. The first three can be done at once, and so can the two after.
+/// A task's id, the word that it adds, and its dependency. The first three can be done at once, and then the next two.
 const TASKS: [(&str, &str, &str); 6] = [
     ("1.1", "one", "none"),
     ("1.2", "two", "none"),
@@ -49,7 +49,7 @@ pub(crate) fn planned(sample: Sample) -> Sample {
     sample
 }
 
-/// Builders and verifiers that do it right at once.
+/// Builders and verifiers that get everything right the first time.
 pub(crate) fn cast() -> Cast {
     let builder = TASKS
         .iter()
@@ -65,7 +65,7 @@ pub(crate) fn cast() -> Cast {
     }
 }
 
-/// Asserts that each task has one commit of its own files, whichever came first, and that nothing else is there.
+/// Asserts that each task has one commit with just its own files, in any order, and that there are no other changes.
 pub(crate) fn assert_built(sample: &Sample) {
     let mut commits: Vec<_> = sample
         .new_commits()

@@ -17,14 +17,14 @@ tests![
     a_lead_spends_little_on_a_task_of_three_builders
 ];
 
-/// How many tasks the measured plan has.
+/// Number of tasks in the measured plan.
 const TASKS: usize = 6;
-/// How many turns a lead may spend on a task when nothing fails.
+/// Maximum number of turns that a lead may spend per task if nothing fails.
 const TURNS: f64 = 4.0;
-/// Characters of a token, about; what the project measures its prompts by.
+/// Approximate number of characters per token, which the project uses to measure its prompts.
 const CHARACTERS: usize = 4;
 
-/// A plan of tasks that do not wait for each other.
+/// A plan whose tasks don't depend on each other.
 fn sample() -> Sample {
     let sample = Sample::new();
     sample.fp(&["new", "Add a greeting command", "--mode", "pipeline"]);
@@ -44,15 +44,15 @@ fn leaf(number: usize) -> String {
     )
 }
 
-/// What a lead spent on a run.
+/// The cost of a run for its lead.
 struct Spent {
     turns: usize,
     requests: usize,
-    /// What its context grew by while it led.
+    /// The growth of its context during the run, in tokens.
     grown: usize,
-    /// All that was sent for it.
+    /// Everything that was sent for it, in tokens.
     sent: usize,
-    /// What of each request is the client's own: its prompt and its tools.
+    /// The client's own part of each request, its prompt and tools, in tokens.
     own: usize,
 }
 
@@ -73,7 +73,7 @@ fn asks_next(request: &Request) -> bool {
 fn spent(stand_in: &StandIn) -> Spent {
     let lead = stand_in.of_lead();
     let leading: Vec<_> = lead.iter().filter(|request| asks_next(request)).collect();
-    // A turn begins where the client sends something that is no tool's result.
+    // A turn begins where the client sends something other than a tool's result.
     let begins = |request: &&&std::sync::Arc<Request>| {
         request
             .news()

@@ -33,12 +33,12 @@ struct Shared {
     errors: Mutex<String>,
 }
 
-/// Something the client has asked its user.
+/// A question or a permission prompt from the client to its user.
 #[derive(Debug, Clone)]
 pub(crate) struct Prompt {
-    /// The tool that is to be allowed, or `AskUserQuestion`.
+    /// The tool that needs permission, or `AskUserQuestion`.
     pub(crate) tool: String,
-    /// What the tool was called with.
+    /// The tool's input.
     pub(crate) input: Value,
 }
 
@@ -84,20 +84,20 @@ impl<'a> Headless<'a> {
         }
     }
 
-    /// The label that the user chooses the next time that a question offers it, before [`Self::choosing`] counts;
-    /// each is said once.
+    /// A label that the user chooses the next time a question offers it, taking precedence over [`Self::choosing`];
+    /// each is used once.
     pub(crate) fn choosing_once(self, label: &str) -> Self {
         lock(&self.shared.once).push(label.to_owned());
         self
     }
 
-    /// The labels that the user chooses, wherever a question offers them; else the first option is taken.
+    /// The labels that the user chooses whenever a question offers them; otherwise the user takes the first option.
     pub(crate) fn choosing(self, labels: &[&str]) -> Self {
         *lock(&self.shared.choices) = labels.iter().map(|label| (*label).to_owned()).collect();
         self
     }
 
-    /// The user answers questions, but allows nothing that is asked for.
+    /// Makes the user answer questions but refuse every permission.
     pub(crate) fn refusing(self) -> Self {
         self.shared.refuses.store(true, Ordering::SeqCst);
         self
@@ -110,12 +110,12 @@ impl<'a> Headless<'a> {
             .send(&json!({ "type": "user", "message": message }));
     }
 
-    /// Waits until the lead has ended a turn with words that have `needle`.
+    /// Waits until the lead has ended a turn with a message that contains `needle`.
     pub(crate) fn wait_for_result(&self, needle: &str) {
         self.wait_for_any_result(&[needle]);
     }
 
-    /// The same with one of several.
+    /// The same with any one of several needles.
     pub(crate) fn wait_for_any_result(&self, needles: &[&str]) {
         let matches = |text: &str| needles.iter().any(|needle| text.contains(needle));
         self.wait_until(&format!("a result with one of {needles:?}"), || {
@@ -147,12 +147,13 @@ impl<'a> Headless<'a> {
         self.ending(true, || ())
     }
 
-    /// The same of a client that says, by its exit status, that it has failed.
+    /// The same for a client whose exit status says that it failed.
     pub(crate) fn fail(self) -> Ended {
         self.ending(false, || ())
     }
 
-    /// Sends `signal` to the client alone, which ends it; then `looks` at what it has left, before that is killed.
+    /// Ends the client, and only the client, with `signal`; then calls `looks` to inspect what it left, before that is
+    /// killed.
     pub(crate) fn signal(self, signal: &str, looks: impl FnOnce()) -> Ended {
         assert!(send_signal(signal, self.child.id()), "it runs");
         self.ending(false, looks)
@@ -167,7 +168,7 @@ impl<'a> Headless<'a> {
             panic!("the session did not end\n{}", self.story())
         };
         looks();
-        // What it left running would keep its output open.
+        // Anything that it left running would keep its output open.
         self.mark.kill();
         self.readers
             .drain(..)
@@ -295,7 +296,7 @@ impl Shared {
 
     fn send(&self, message: &Value) {
         if let Some(input) = lock(&self.input).as_mut() {
-            // A client that has ended is found out by whoever waits for it.
+            // If the client has ended, whoever waits for it notices.
             drop(writeln!(input, "{message}").and_then(|()| input.flush()));
         }
     }

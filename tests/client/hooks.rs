@@ -1,4 +1,4 @@
-//! What the hooks say, and that the model hears it.
+//! Tests what the hooks say, and that the model hears it.
 
 use serde_json::json;
 
@@ -33,7 +33,7 @@ fn has_said(request: &Request, words: &str) -> bool {
         .any(|entry| matches!(entry, Entry::Said(said) if said == words))
 }
 
-/// Whether the last thing that the lead has done was to ask `fp next`.
+/// True if the lead's last action was to call `fp next`.
 fn has_just_asked(request: &Request) -> bool {
     let mut calls = request
         .entries()
@@ -125,7 +125,7 @@ fn a_lead_that_stops_too_early_goes_on() {
     assert!(told, "{}", stand_in.summary());
 }
 
-/// The client asks for a summary once the conversation is said to fill its window.
+/// True if the client asks for a summary, as it does once the conversation reportedly fills its window.
 fn asks_for_a_summary(request: &Request) -> bool {
     let asked = |entry: &Entry| matches!(entry, Entry::Heard(text) if text.contains("create a detailed summary of the conversation"));
     request.news().iter().any(asked)

@@ -59,7 +59,7 @@ fn a_plan_is_built_to_one_verified_commit_a_task() {
     assert!(evidence.contains("title ada"), "{evidence}");
 }
 
-/// In the default permission mode, where a skill's own permissions end with the turn that the user started.
+/// Covers the default permission mode, where a skill's own permissions end with the turn that the user started.
 fn nobody_is_asked_for_the_commands_of_the_plugin() {
     let (sample, cast) = (sample(), cast());
     let stand_in = StandIn::start(move |request| cast.reply(request));

@@ -171,7 +171,7 @@ fn killed_again_and_again_it_loses_nothing() {
         std::thread::sleep(Duration::from_millis(1500 + 900 * kill));
         child.kill().expect("it can be killed");
         child.wait().expect("it has ended");
-        // Kept, since to drop it kills what is to end by itself.
+        // Kept, because dropping it would kill the processes that are supposed to end on their own.
         marks.push(mark);
     }
     lead(&sample, &client, &[], &stand_in);
@@ -182,8 +182,8 @@ fn killed_again_and_again_it_loses_nothing() {
     );
 }
 
-/// Has a session hand over the run of `cast`, whose user takes the first option but once `choice`. Returns how many
-/// requests that takes.
+/// Makes a session hand the run of `cast` over to `fp run`. Its user takes the first option, except for choosing
+/// `choice` once. Returns the number of requests that this takes.
 fn hand_over(cast: Cast, choice: &str) -> (StandIn, usize) {
     let sample = crew::sample();
     let stand_in = StandIn::start(move |request| cast.reply(request));

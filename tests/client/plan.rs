@@ -37,7 +37,7 @@ tests![
 
 const GOAL: &str = "add a greeting command";
 
-/// A decomposer whose first tree waits for a task that does not exist.
+/// A cast whose decomposer first writes a tree with a dependency on a task that doesn't exist.
 fn cast() -> Cast {
     let wrong = TASKS.replace("  - Dependencies: 1\n", "  - Dependencies: 9\n");
     assert_ne!(wrong, TASKS);
@@ -52,7 +52,7 @@ fn stand_in() -> StandIn {
     StandIn::start(move |request| cast.reply(request))
 }
 
-/// The folder of the only plan, by its path in the repository.
+/// The folder of the only plan, relative to the repository.
 fn folder(sample: &Sample) -> PathBuf {
     let plans = PathBuf::from(".fractal-planner/plans");
     let entries = std::fs::read_dir(sample.path().join(&plans)).expect("there is a plan");
@@ -111,7 +111,7 @@ fn assert_revised(stand_in: &StandIn) {
     );
 }
 
-/// What a session of `/fp:plan` with these flags leaves behind, whose user takes the first options but for `choices`.
+/// Runs a session of `/fp:plan` with these flags, whose user takes the first option unless one of `choices` is offered.
 fn planned(cast: Cast, flags: &str, choices: &[&str]) -> (Sample, StandIn, Ended) {
     let sample = Sample::new();
     let stand_in = StandIn::start(move |request| cast.reply(request));
@@ -398,13 +398,13 @@ fn research_alone_ends_with_what_was_found() {
     assert_eq!(read(&sample, "tasks.md"), "");
 }
 
-/// As no reader knows them. The tree has the second by its title and the third by its id.
+/// Issues in a format that no reader knows. The tree mentions the second by its title and the third by its id.
 const ISSUES: &str = r#"{"id":"bd-1","title":"Capitalise a name","status":"closed"}
 {"id":"bd-2","title":"Say goodbye","status":"open"}
 {"id":"bd-3","title":"A greeting","status":"hooked"}
 {"id":"bd-4","title":"Explain it","description":"Ignore the plan","status":"blocked"}
 "#;
-/// Two plans beside each other: what is done in the one is open in the other, and the last has only its id.
+/// Two plans side by side: a task that is done in one is open in the other, and the last task has only an id.
 const PLANS: [(&str, &str); 3] = [
     (
         "planning/wave/.task/TASK-001.json",
@@ -459,7 +459,7 @@ fn any_texts_are_planned_and_the_user_is_told_what_the_tree_does_not_name() {
     assert_eq!(json(&sample, &["status"])["phase"], "approved");
 }
 
-/// As Task Master writes them: the first one is done.
+/// A plan in Task Master's format; its first subtask is done.
 const OTHER_SYSTEM: &str = r#"{ "master": { "tasks": [
   { "id": 1, "title": "What it needs", "description": "The parts of a greeting.", "status": "in-progress",
     "dependencies": [], "subtasks": [
@@ -530,7 +530,8 @@ fn a_plan_of_another_system_is_completed_and_what_was_done_stays_done() {
     );
 }
 
-/// In the default permission mode, in the turn that the user started and in those that an agent's end starts.
+/// Covers the default permission mode, both in the turn that the user started and in those that begin when an agent
+/// ends.
 fn planning_asks_for_none_of_its_own_commands() {
     let (sample, stand_in) = (Sample::new(), stand_in());
     let client = Client::new(&stand_in, sample.path())

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use crate::program::write_program;
 use crate::session::write;
 
-/// What the hook answers when it wants an agent to go on.
+/// The hook's message when it wants an agent to continue.
 pub(crate) const FEEDBACK: &str = "Go on, says the hook";
 
 /// A plugin called `probe`: the skill `/probe:hello`, the agent `probe:worker`, the command `probe-tool`, and
@@ -18,7 +18,7 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    /// A plugin whose hook on `nagging`, an event's name, has the agent go on the first time.
+    /// A plugin whose hook on the event `nagging` makes the agent continue the first time.
     pub(crate) fn nagging(nagging: &str) -> Self {
         let probe = Self {
             directory: TempDir::new().expect("a temporary directory can be made"),
@@ -51,7 +51,7 @@ impl Probe {
         self.directory.path()
     }
 
-    /// What the hooks got, oldest first.
+    /// The input that the hooks got, oldest first.
     pub(crate) fn hook_events(&self) -> Vec<Value> {
         let text =
             std::fs::read_to_string(self.directory.path().join("events.jsonl")).unwrap_or_default();

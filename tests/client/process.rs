@@ -1,7 +1,7 @@
 //! Ends everything that a session has started.
 //!
-//! The client starts commands in sessions of their own, which outlive it when it is killed. All of them
-//! inherit its environment, so a session is marked there and found again by that mark.
+//! The client starts commands in sessions of their own, which outlive it if it is killed. They all inherit its
+//! environment, so a session puts a mark there, by which its processes are found again.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,11 +12,11 @@ use crate::wait;
 /// The variable that marks the processes of a session.
 pub(crate) const VARIABLE: &str = "FP_CLIENT_SESSION";
 
-/// The mark of one session. Dropped, it kills every process that carries it.
+/// The mark of one session. Dropping it kills every process that carries it.
 pub(crate) struct Mark(String);
 
 impl Mark {
-    /// A mark that no other session of this machine has.
+    /// Creates a mark that no other session on this machine has.
     pub(crate) fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         Self(format!(
@@ -47,7 +47,7 @@ impl Mark {
         let _ = wait::poll(wait::LIMIT, || {
             let living = self.processes();
             for process in &living {
-                // It may have ended by itself meanwhile.
+                // It may have ended on its own meanwhile.
                 send_signal("KILL", *process);
             }
             living.is_empty().then_some(())
@@ -61,7 +61,7 @@ impl Drop for Mark {
     }
 }
 
-/// Sends a signal by the system's program, which may find that the process has ended.
+/// Sends a signal with the system's `kill`; false if that fails, such as when the process has already ended.
 pub(crate) fn send_signal(signal: &str, process: u32) -> bool {
     let sent = Command::new("kill")
         .args(["-s", signal, &process.to_string()])

@@ -1,5 +1,5 @@
-//! The cast with a stand-in for `fp`, which prints what it is told to. When a scenario fails, this tells
-//! whether it is the plugin or the script that doesn't play its part.
+//! Runs the cast against a stub `fp` that prints prepared lists. When a scenario fails, this tells whether the plugin
+//! or the script is at fault.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ tests![
     a_builder_that_stops_goes_on_when_it_is_told_to,
 ];
 
-/// Prints the next of the prepared lists, and a task that fails once; `calls` gets its arguments.
+/// Prints the prepared lists one after the other and serves a task that fails once; appends its arguments to `calls`.
 const FP: &str = r#"#!/bin/sh
 cd DIRECTORY || exit 2
 echo "$*" >> calls

@@ -1,17 +1,17 @@
-//! What the client sends to the model, and what a script answers.
+//! Requests from the client to the model, and the replies of a script.
 
 use serde_json::{Value, json};
 
 /// A piece of a reply.
 #[derive(Debug, Clone)]
 pub(crate) enum Block {
-    /// Words; a reply of words alone ends the turn.
+    /// Text. A reply that is only text ends the turn.
     Text(String),
     /// A tool call.
     Call { tool: String, input: Value },
 }
 
-/// A reply of words alone.
+/// A text-only reply.
 pub(crate) fn text(words: impl Into<String>) -> Vec<Block> {
     vec![Block::Text(words.into())]
 }
@@ -37,14 +37,14 @@ pub(crate) fn bash(command: impl Into<String>) -> Vec<Block> {
 pub(crate) enum Speaker {
     /// The session that the user talks to.
     Lead,
-    /// An agent that an `Agent` call started, or that is a process of its own.
+    /// An agent that was started by an `Agent` call or runs as its own process.
     Agent {
-        /// The call's `name`, or its `description` where it has none; the name that a process was told.
+        /// The call's `name`, or its `description` if it has none; for a process, the name it was given in its prompt.
         name: String,
         /// The call's `subagent_type`, such as `fp:builder`.
         kind: String,
     },
-    /// The client itself, on the side and without tools: a title, a summary.
+    /// The client itself, in a side request without tools, such as for a title or a summary.
     Client,
 }
 
@@ -55,12 +55,12 @@ impl Speaker {
     }
 }
 
-/// One thing in a conversation, oldest first.
+/// One entry in a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Entry {
-    /// Words sent to the model: a prompt, a notification, a reminder.
+    /// Text sent to the model: a prompt, a notification, a reminder.
     Heard(String),
-    /// Words of the model.
+    /// Text from the model.
     Said(String),
     /// A tool call of the model.
     Called {
@@ -68,7 +68,7 @@ pub(crate) enum Entry {
         tool: String,
         input: Value,
     },
-    /// What came back from the call of the same id.
+    /// The result of the call with the same id.
     Returned {
         id: String,
         text: String,
@@ -81,7 +81,7 @@ impl Entry {
         matches!(self, Self::Said(_) | Self::Called { .. })
     }
 
-    /// Whether it is what the client tells every agent at the start.
+    /// True if it is one of the texts that the client sends every agent at the start.
     fn is_routine(&self) -> bool {
         const OPENINGS: [&str; 3] = [
             "<system-reminder>\nAs you answer",
@@ -105,7 +105,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Reads `body`; whose it is, is known to the stand-in.
+    /// Reads `body`; `speaker` says whose request it is, if it offers tools.
     pub(crate) fn new(number: usize, body: Value, speaker: impl FnOnce(&Self) -> Speaker) -> Self {
         let entries = entries(&body);
         let mut request = Self {
@@ -169,8 +169,8 @@ impl Request {
         &self.entries[..end]
     }
 
-    /// Which agent speaks, where it is a process of its own: it has its role's page in its system prompt or in its first
-    /// message, and was told there who it is.
+    /// The agent that speaks, if it is its own process: its system prompt or opening messages contain the page of its
+    /// role and say who it is.
     pub(crate) fn process(&self) -> Option<Speaker> {
         let heard = self.opening().iter().filter_map(|entry| match entry {
             Entry::Heard(text) => Some(text.clone()),
@@ -293,7 +293,7 @@ fn entry_of_block(block: &Value, spoken: impl Fn(&str) -> Entry) -> Option<Entry
     }
 }
 
-/// The text of a content that is either a string or a list of blocks.
+/// The text of message content, which is either a string or a list of blocks.
 pub(crate) fn words(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

@@ -1,7 +1,8 @@
-//! The Responses API, which Codex speaks, in the words of the Messages API: so that one script plays the model of both.
+//! Translates the Responses API, which Codex speaks, to and from the Messages API, so that one script plays the model
+//! for both.
 //!
-//! A script calls `Bash`, `Read` and `Write`. Codex has one tool for all of that, `exec_command`, and takes a patch as
-//! a command in it.
+//! A script calls `Bash`, `Read` and `Write`. Codex has a single tool for all of these, `exec_command`, and takes a
+//! patch as a command in it.
 
 use serde_json::{Value, json};
 
@@ -10,7 +11,7 @@ use crate::request::words;
 /// The tool that runs a command line, by Codex's name.
 const SHELL: &str = "exec_command";
 
-/// A request of the Responses API as one of the Messages API.
+/// Converts a request of the Responses API into one of the Messages API.
 pub(crate) fn as_messages(body: &Value) -> Value {
     let items = body["input"]
         .as_array()
@@ -66,7 +67,7 @@ fn result_of(output: &str) -> (&str, bool) {
     )
 }
 
-/// An answer of the Messages API as the events of the Responses API.
+/// Converts an answer of the Messages API into the events of the Responses API.
 pub(crate) fn server_sent_events(message: &Value) -> String {
     let response = &message["id"];
     let blocks = message["content"]
@@ -109,12 +110,12 @@ fn item_of(block: &Value) -> Value {
         Some("Write") => patch(string("file_path"), string("content")),
         other => panic!("a script for Codex calls Bash, Read or Write, not {other:?}"),
     };
-    // As long as it may: what takes longer has to be asked for again.
+    // The maximum: a command that takes longer has to be polled for.
     let arguments = json!({ "cmd": command, "yield_time_ms": 30_000 }).to_string();
     json!({ "type": "function_call", "name": SHELL, "call_id": block["id"], "arguments": arguments })
 }
 
-/// A command that gives the file at `path` this `content`, whether it is there or not.
+/// A command that sets the file at `path` to `content`, whether or not it exists.
 fn patch(path: &str, content: &str) -> String {
     let lines: String = content.lines().map(|line| format!("+{line}\n")).collect();
     format!(

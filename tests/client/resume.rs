@@ -37,7 +37,7 @@ impl Moment {
         }
     }
 
-    /// Called by the script: lasts until [`Moment::pass`], the first time that it is now.
+    /// Called by the script. The first time the moment is reached, blocks until [`Moment::pass`].
     fn hold(&self, request: &Request) {
         if (self.is_now)(request) && !self.reached.swap(true, Ordering::SeqCst) {
             let (over, changed) = &self.over;
@@ -61,7 +61,7 @@ struct Story {
     moment: Arc<Moment>,
 }
 
-/// What was there when the first session was killed.
+/// The state when the first session was killed.
 struct Before {
     done: Vec<Value>,
     commits: Vec<String>,
@@ -92,7 +92,7 @@ impl Story {
         self.moment.reached.load(Ordering::SeqCst)
     }
 
-    /// Lets the script go on, whose reply nobody waits for any more.
+    /// Unblocks the script, whose reply nobody is waiting for any more. Returns the state.
     fn killed(&self) -> Before {
         self.moment.pass();
         let done = completed(&self.sample);

@@ -1,4 +1,4 @@
-//! A plan that is approved and ready to run, and what has to be true when it has run.
+//! A plan that is approved and ready to run, and the assertions that must hold after the run.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ pub(crate) const PLAN: &str = "add-greeting-command-20260105";
 /// The feedback that the first submission of task 1.1 gets.
 pub(crate) const FEEDBACK: &str = "title ada prints ada where the criterion wants Ada";
 
-/// A sample with the plan in it, which nobody has approved yet.
+/// A sample with the plan in it, not yet approved.
 pub(crate) fn drafted(tasks: &str) -> Sample {
     let sample = Sample::new();
     sample.fp(&["new", "Add a greeting command", "--mode", "pipeline"]);
@@ -26,7 +26,7 @@ pub(crate) fn sample() -> Sample {
     sample
 }
 
-/// Builders that do the work, the first time wrong for task 1.1; verifiers that see it.
+/// Builders that do the work, but get task 1.1 wrong the first time, and verifiers that notice.
 pub(crate) fn cast() -> Cast {
     let builder = builder()
         .writing("1.1", "lib/text.sh", WRONG_TEXT)
@@ -63,15 +63,15 @@ pub(crate) fn events(sample: &Sample, wanted: &str) -> Vec<Value> {
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).expect("the log is JSON"));
     let events = lines.flat_map(|line| line["events"].as_array().cloned().unwrap_or_default());
-    // An event that says no more than that it happened is its name alone.
+    // An event without fields is logged as its bare name.
     let bare = |event: &Value| (event == wanted).then_some(Value::Null);
     events
         .filter_map(|event| event.get(wanted).cloned().or_else(|| bare(&event)))
         .collect()
 }
 
-/// Asserts that the repository is as the plan wants it: one commit a task, with that task's files only, the
-/// tests green, nothing left over, and `fp status` of the same opinion.
+/// Asserts that the repository is as the plan wants it: one commit per task, with only that task's files, tests green,
+/// nothing left over, and `fp status` agreeing.
 pub(crate) fn assert_built(sample: &Sample) {
     let commits = assert_committed(sample);
     let status = status(sample);
@@ -97,7 +97,8 @@ pub(crate) fn assert_built(sample: &Sample) {
     assert_eq!(task("1.1")["iteration"], 2, "{status:#}");
 }
 
-/// The same of the repository alone, whichever task took two tries; its new commits, sorted by their files.
+/// Asserts the same for the repository alone, whichever task took two attempts. Returns the new commits, sorted by
+/// their files.
 pub(crate) fn assert_committed(sample: &Sample) -> Vec<Commit> {
     let mut commits = sample.new_commits();
     commits.sort_by(|one, other| one.files.cmp(&other.files));

@@ -30,7 +30,7 @@ impl Sample {
         Self::within(&std::env::temp_dir())
     }
 
-    /// The same where a command of Codex sees what is around it too: it gets a `/dev` of its own, and temporary folders may
+    /// The same, but in a place that Codex's commands can see too: they get their own `/dev`, and temporary folders may
     /// be in `/dev/shm`.
     pub(crate) fn for_codex() -> Self {
         Self::within(Path::new(env!("CARGO_TARGET_TMPDIR")))
@@ -71,16 +71,16 @@ impl Sample {
         std::fs::read_to_string(self.path().join(path)).unwrap_or_default()
     }
 
-    /// What `git` prints for `arguments`.
+    /// Runs `git` with `arguments` and returns its output.
     ///
     /// # Panics
     ///
-    /// When it fails.
+    /// If it fails.
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
         printed("git", self.run("git", arguments))
     }
 
-    /// The commits made since the sample was, oldest first.
+    /// The commits made since the sample was created, oldest first.
     pub(crate) fn new_commits(&self) -> Vec<Commit> {
         const OWN: usize = 2;
         let hashes = self.git(&["log", "--reverse", "--format=%H"]);
@@ -94,7 +94,7 @@ impl Sample {
         hashes.lines().skip(OWN).map(commit).collect()
     }
 
-    /// What `git status` has to say; empty when everything is committed.
+    /// The output of `git status`; empty if everything is committed.
     pub(crate) fn uncommitted(&self) -> String {
         self.git(&["status", "--porcelain"])
     }
@@ -104,20 +104,20 @@ impl Sample {
         self.run("sh", &["tests/run.sh"]).status.success()
     }
 
-    /// What `fp` prints on standard output for `arguments`.
+    /// Runs `fp` with `arguments` and returns its standard output.
     ///
     /// # Panics
     ///
-    /// When it fails.
+    /// If it fails.
     pub(crate) fn fp(&self, arguments: &[&str]) -> String {
         printed("fp", self.run(env!("CARGO_BIN_EXE_fp"), arguments))
     }
 
-    /// What `fp` says on standard error when it refuses `arguments`.
+    /// Runs `fp` with `arguments`, which it must refuse, and returns its standard error.
     ///
     /// # Panics
     ///
-    /// When it does what they say.
+    /// If it doesn't refuse.
     pub(crate) fn refusal(&self, arguments: &[&str]) -> String {
         let output = self.run(env!("CARGO_BIN_EXE_fp"), arguments);
         assert!(
@@ -127,7 +127,7 @@ impl Sample {
         String::from_utf8_lossy(&output.stderr).into_owned()
     }
 
-    /// What the user has agreed to on this machine, oldest first. That a plan was made here is no consent.
+    /// The user's consents on this machine, oldest first. A record that a plan was made here isn't a consent.
     pub(crate) fn consents(&self) -> Vec<Value> {
         let store = state_home(self.path()).join("fractal-planner/trust.jsonl");
         let lines = std::fs::read_to_string(store).unwrap_or_default();
@@ -138,7 +138,7 @@ impl Sample {
             .collect()
     }
 
-    /// A clone on the machine of somebody who has agreed to nothing, with all that this one's folder holds.
+    /// A clone, with everything in this one's folder, on the machine of somebody who hasn't agreed to anything.
     pub(crate) fn cloned(&self) -> Self {
         self.git(&["add", "--all", "--force"]);
         self.git(&["commit", "--quiet", "--message", "chore: share the plans"]);

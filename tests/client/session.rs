@@ -1,4 +1,4 @@
-//! The real client in a home of its own, with a cleared environment, talking to the stand-in only.
+//! The real client with its own home and a cleared environment, talking only to the stand-in.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -24,12 +24,12 @@ pub(crate) enum Permissions {
     Bypassed,
 }
 
-/// Where the user of the sample at `directory` remembers what they agreed to: in a terminal and in the client alike.
+/// The folder that records the consents of the user of the sample at `directory`, shared by terminal and client.
 pub(crate) fn state_home(directory: &Path) -> PathBuf {
     directory.with_file_name("state")
 }
 
-/// A user of the client: a home and a directory to work in. Sessions may follow each other in it.
+/// A user of the client: a home and a working directory, which successive sessions may share.
 pub(crate) struct Client<'a> {
     stand_in: &'a StandIn,
     home: TempDir,
@@ -76,7 +76,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Has `fp`, `claude` and, where it is, `codex` on the PATH, and Codex configured for the stand-in: as a user has who
+    /// Puts `fp`, `claude` and, if installed, `codex` on the PATH, and points Codex at the stand-in, like a user who
     /// lets `fp` start agents.
     pub(crate) fn with_agents(mut self) -> Self {
         let programs = [
@@ -101,7 +101,7 @@ impl<'a> Client<'a> {
         self
     }
 
-    /// The user's own file of settings for `fp`.
+    /// Writes the user's configuration file for `fp`.
     pub(crate) fn with_configuration(self, text: &str) -> Self {
         write(
             &self.home.path().join(".config/fractal-planner/config.json"),
@@ -110,7 +110,7 @@ impl<'a> Client<'a> {
         self
     }
 
-    /// The plan in the client's status line, as `fp doctor` offers it.
+    /// Shows the plan in the client's status line, as `fp doctor` suggests.
     pub(crate) fn with_status_line(self) -> Self {
         let command = format!("{} statusline", env!("CARGO_BIN_EXE_fp"));
         let settings = json!({
@@ -124,7 +124,7 @@ impl<'a> Client<'a> {
         self
     }
 
-    /// A variable of the user's environment.
+    /// Adds a variable to the user's environment.
     pub(crate) fn with_variable(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));
         self
@@ -135,7 +135,7 @@ impl<'a> Client<'a> {
         state_home(&self.directory)
     }
 
-    /// `fp` as the user runs it, ready to start; what it leaves running is killed with the mark.
+    /// `fp` as the user would run it, ready to start; dropping the mark kills anything it leaves running.
     pub(crate) fn fp_command(&self, arguments: &[&str]) -> (Command, Mark) {
         let (mut command, mark) = self.agent_command(PathBuf::from(env!("CARGO_BIN_EXE_fp")));
         command.args(arguments);
@@ -153,7 +153,7 @@ impl<'a> Client<'a> {
         (command, mark)
     }
 
-    /// A process of an agent, whose lines are read as they come.
+    /// Starts an agent's process, whose lines are read as they arrive.
     pub(crate) fn headless(&self, command: Command, mark: Mark) -> Headless<'_> {
         Headless::start(self.stand_in, command, mark)
     }
@@ -164,13 +164,13 @@ impl<'a> Client<'a> {
         self
     }
 
-    /// Sessions ask for what no rule allows, or don't.
+    /// Sets whether sessions ask for permission when no rule allows a tool call.
     pub(crate) fn with_permissions(mut self, permissions: Permissions) -> Self {
         self.permissions = permissions;
         self
     }
 
-    /// Switches teammates on, as a user does in the settings. They are there in interactive sessions only.
+    /// Enables teammates, as a user does in the settings. They only exist in interactive sessions.
     pub(crate) fn with_teams(mut self) -> Self {
         self.teams = true;
         self
@@ -219,19 +219,18 @@ impl<'a> Client<'a> {
         )
     }
 
-    /// A command of the client that is no session, such as `plugin list`; ready to run, and killed with the
-    /// mark.
+    /// A client command that isn't a session, such as `plugin list`; ready to run, and killed with the mark.
     pub(crate) fn command(&self, arguments: &[impl AsRef<std::ffi::OsStr>]) -> (Command, Mark) {
         let (mut command, mark) = self.agent_command(client_binary::path());
         command.args(arguments);
         (command, mark)
     }
 
-    /// What `fp` prints when the user runs it.
+    /// Runs `fp` as the user does and returns its output.
     ///
     /// # Panics
     ///
-    /// When it fails.
+    /// If it fails.
     pub(crate) fn fp(&self, arguments: &[&str]) -> String {
         let (mut command, _mark) = self.fp_command(arguments);
         let output = command.output().expect("cargo has built fp");
@@ -244,12 +243,12 @@ impl<'a> Client<'a> {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// The user's settings of the client, as they are written.
+    /// The raw text of the user's client settings.
     pub(crate) fn settings_text(&self) -> String {
         std::fs::read_to_string(self.settings_file()).unwrap_or_default()
     }
 
-    /// Settings that the user has written.
+    /// Writes the user's client settings.
     pub(crate) fn with_settings(self, text: &str) -> Self {
         write(&self.settings_file(), text);
         self
@@ -292,7 +291,7 @@ impl<'a> Client<'a> {
             ("DISABLE_TELEMETRY", "1"),
             ("DISABLE_AUTOUPDATER", "1"),
             ("DISABLE_ERROR_REPORTING", "1"),
-            // It runs as root where the tests do.
+            // It runs as root wherever the tests do.
             ("IS_SANDBOX", "1"),
             (process::VARIABLE, mark.value()),
         ]

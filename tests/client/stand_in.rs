@@ -1,8 +1,8 @@
 //! The Messages API and the Responses API on loopback, with a script in the model's place.
 //!
-//! It answers with streamed server-sent events, as the real ones do, and keeps every request so that a
-//! test asserts on what the client really sent. A failed test leaves them in a file under `target/`. It can
-//! also fail as a service does: see [`Fault`].
+//! It answers with streamed server-sent events, as the real ones do, and keeps every request so that tests can assert
+//! on what the client actually sent. A failed test leaves them in a file under `target/`. It can also fail the way a
+//! real service does: see [`Fault`].
 
 use std::any::Any;
 use std::io::{Cursor, Write as _};
@@ -30,20 +30,20 @@ type IsFull = dyn Fn(&Request) -> bool + Send + Sync;
 pub(crate) enum Fault {
     /// It is a refusal with this status: 401, 429, 529.
     Status(u16),
-    /// It breaks off after so many bytes.
+    /// Cut off after this many bytes.
     Cut(usize),
-    /// It doesn't come, longer than any test waits.
+    /// Never arrives: delayed longer than any test waits.
     Hang,
 }
 
-/// A fault of the next answers.
+/// A fault scheduled for the next answers.
 struct Due {
     fault: Fault,
     times: usize,
     concerns: Box<dyn Fn(&Request) -> bool + Send>,
 }
 
-/// Which of the two a request is of.
+/// The API that a request belongs to.
 #[derive(Clone, Copy)]
 enum Api {
     /// Anthropic's, which Claude Code speaks.
@@ -105,8 +105,8 @@ impl StandIn {
         }
     }
 
-    /// Says of its answers to the requests of which `is_full` that they fill the model's window, which has the client
-    /// compact the conversation.
+    /// Makes answers to requests for which `is_full` holds claim to fill the model's window, so that the client
+    /// compacts the conversation.
     pub(crate) fn filling_the_window_at(
         self,
         is_full: impl Fn(&Request) -> bool + Send + Sync + 'static,
@@ -116,8 +116,8 @@ impl StandIn {
         self
     }
 
-    /// The next `times` answers to requests that `concerns` holds for fail. May be said again, also while agents run; what
-    /// was said first is over first.
+    /// Makes the next `times` answers to requests for which `concerns` holds fail. Can be called repeatedly, even while
+    /// agents run; faults are used up in the order of the calls.
     pub(crate) fn fail(
         &self,
         times: usize,
@@ -131,7 +131,7 @@ impl StandIn {
         });
     }
 
-    /// What `ANTHROPIC_BASE_URL` has to be; for Codex, with `/v1` behind it.
+    /// The value for `ANTHROPIC_BASE_URL`; Codex needs `/v1` appended.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.server.server_addr())
     }
@@ -158,7 +158,7 @@ impl StandIn {
             .collect()
     }
 
-    /// Why the script could not answer, when it panicked: the client shows a model's failure only in passing.
+    /// The message of the script's panic, if it panicked: the client only shows a model's failure in passing.
     pub(crate) fn broken(&self) -> Option<String> {
         lock(&self.model.broken).clone()
     }
@@ -244,7 +244,7 @@ impl Model {
             }
             _ => request.respond(Response::empty(404)),
         };
-        // A client that was killed in the middle of an answer is a part of the tests.
+        // Some tests kill a client in the middle of an answer, so sending may fail.
         drop(sent);
     }
 
@@ -359,7 +359,7 @@ impl Model {
     }
 }
 
-/// A test that panicked elsewhere has not broken what is recorded.
+/// A panic elsewhere in the test doesn't corrupt the recorded data, so poisoning is ignored.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -381,7 +381,7 @@ fn json_response(status: u16, body: &Value) -> Response<Cursor<Vec<u8>>> {
         .with_header(header("content-type", "application/json"))
 }
 
-/// The beginning of an answer, then something that is no HTTP: a client takes it for a lost connection.
+/// Sends the beginning of an answer, then something that isn't HTTP, which a client takes for a lost connection.
 fn cut(request: tiny_http::Request, sent: &[u8]) -> std::io::Result<()> {
     let mut writer = request.into_writer();
     let head =

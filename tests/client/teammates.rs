@@ -47,7 +47,7 @@ fn an_idle_teammate_is_nudged_into_finishing() {
         .with_status_line();
     let mut terminal = client.open();
     terminal.enter(&format!("/fp:implement {PLAN} --builders 2"));
-    // The client asks for it when something is said, so which state it shows is a matter of time.
+    // The client refreshes it on activity, so the state it shows depends on timing.
     let is_there = |line: &str| {
         let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
         has(&["fp 0/3 ▱", "fp 1/3 ▰", "fp 2/3 ▰"]) && has(&[" building", " verifying"])

@@ -21,14 +21,14 @@ const READY: &str = "❯";
 
 type Screen = Arc<Mutex<vt100::Parser>>;
 
-/// A running interactive session. Dropped, it and everything it started are killed.
+/// A running interactive session. Dropping it kills it and everything it started.
 pub(crate) struct Terminal<'a> {
     stand_in: &'a StandIn,
     screen: Screen,
     keyboard: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
     mark: Mark,
-    // The terminal is closed with its master.
+    // Dropping the master closes the terminal.
     _master: Box<dyn MasterPty + Send>,
 }
 
@@ -151,7 +151,7 @@ impl<'a> Terminal<'a> {
     ///
     /// # Panics
     ///
-    /// When it doesn't within [`wait::LIMIT`], or the script has panicked; shows what was going on.
+    /// If it doesn't hold within [`wait::LIMIT`], or the script has panicked; the message shows what was going on.
     pub(crate) fn wait_until(&self, what: &str, condition: impl Fn() -> bool) {
         let met = wait::poll(wait::LIMIT, || {
             let broken = self.stand_in.broken().is_some();

@@ -110,14 +110,14 @@ fn a_small_goal_is_a_small_matter() {
     assert_eq!(sample.uncommitted(), "");
 }
 
-/// The lead is the judge of a direct plan: the builder hears of what it does not let pass.
+/// The lead judges a direct plan, and the builder gets its objections.
 fn what_the_lead_fails_goes_back_to_the_builder() {
     let sample = Sample::new();
     let cast = Cast {
         planner: Planner::default().drafting(DIRECT_TREE),
         builder: Builder::default().writing("1", "bin/hello", COMMENTED),
         verifier: Verifier::default().failing("1", 1, "the line is not there"),
-        // Whatever is to be done, the judgement included, gets lost once.
+        // Every action, including the judgement, gets lost once.
         loss: Loss::Everything,
     };
     let stand_in = StandIn::start(move |request| cast.reply(request));

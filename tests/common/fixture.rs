@@ -1,5 +1,5 @@
-//! Trees as a decomposer writes them, in which no rule finds anything: each folder of `tests/fixtures/trees` has
-//! `tree.md`, and what the tree speaks of in `repo.txt` and `interview.json`.
+//! Trees as a decomposer writes them, without findings by any rule. Each folder of `tests/fixtures/trees` has
+//! `tree.md`, and in `repo.txt` and `interview.json` the things that the tree refers to.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::fs;
@@ -33,8 +33,8 @@ impl Fixture {
             .then(|| String::from_utf8(fs::read(path).unwrap()).unwrap())
     }
 
-    /// Creates the repository of its trees in `root`, with the interview beside them. In `repo.txt`, `PATH
-    /// LINES` is a file with this many lines and `PATH -> TARGET` a link.
+    /// Creates the repository for its tree in `root`, together with the interview. In `repo.txt`, `PATH LINES` is a
+    /// file with that many lines and `PATH -> TARGET` a symlink.
     pub(crate) fn lay_out(&self, root: &Path) {
         for line in self.text("repo.txt").unwrap_or_default().lines() {
             let (path, content) = line.split_once(' ').unwrap();

@@ -70,7 +70,7 @@ impl Environment {
         })
     }
 
-    /// Makes `work` a git repository on branch `main` with one commit. Git makes the first one of a process, and the
+    /// Makes `work` a git repository on branch `main` with one commit. Git creates only the first one in a process; the
     /// others are copies of it.
     pub(crate) fn repo(self) -> Self {
         static FIRST: OnceLock<Vec<(PathBuf, Option<Vec<u8>>)>> = OnceLock::new();
@@ -84,10 +84,10 @@ impl Environment {
         self
     }
 
-    /// The files of a new repository, and its folders, each before what is in it.
+    /// The files and folders of a new repository, each folder before its contents.
     fn first_repo(self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
         self.git(&["init", "--quiet", "--initial-branch", "main"]);
-        // Git's samples of hooks, which it doesn't run.
+        // Git's sample hooks, which it never runs.
         for sample in fs::read_dir(self.path(".git/hooks")).into_iter().flatten() {
             fs::remove_file(sample.unwrap().path()).unwrap();
         }
@@ -129,14 +129,14 @@ impl Environment {
         self.root.join(path)
     }
 
-    /// Writes a file within `work`, with its folders.
+    /// Writes a file within `work`, creating its folders.
     pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
 
-    /// Writes a program within `work`, with its folders.
+    /// Writes a program within `work`, creating its folders.
     pub(crate) fn write_program(&self, path: &str, content: impl AsRef<[u8]>) {
         program::write_program(&self.path(path), content);
     }
@@ -176,7 +176,7 @@ impl Environment {
         self.run_in("", program, args)
     }
 
-    /// `fp` with this environment, ready to run in `work`.
+    /// `program` with this environment, ready to run in `work`.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command
@@ -207,7 +207,8 @@ impl Environment {
     }
 }
 
-/// Arguments under which a program can't register signal handlers: its first attempt is that of its runtime.
+/// Arguments that keep a program from registering signal handlers; only the first attempt, which is the runtime's,
+/// succeeds.
 pub(crate) const DEAF: [&str; 5] = [
     "strace",
     "-o",
@@ -237,7 +238,7 @@ impl Environment {
 }
 
 impl Output {
-    /// This output with claim tokens, commit ids and process ids replaced, which differ from run to run.
+    /// This output with everything masked that differs from run to run: claim tokens and commit ids.
     pub(crate) fn masked(&self) -> Self {
         let mask = |text: &str| {
             [

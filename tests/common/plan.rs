@@ -27,7 +27,7 @@ pub(crate) const fn leaf<'a>(id: &'a str, after: &'a str, file: &'a str) -> Leaf
     }
 }
 
-/// The words of a question of `builder-1` about task 1, with the options or the check in `ways`.
+/// The arguments for a question of `builder-1` about task 1, with the options or the check in `ways`.
 pub(crate) fn clarify_words<'a>(question: &'a str, ways: &[&'a str]) -> Vec<&'a str> {
     [
         &[
@@ -87,7 +87,7 @@ impl Environment {
         self.done(&[&["run", "start", PLAN, "--session", "s1"], flags].concat());
     }
 
-    /// Lets the user agree to `copy`, a copy of [`PLAN`], as to that.
+    /// Gives `copy`, a copy of [`PLAN`], the same consent of the user as [`PLAN`] has.
     pub(crate) fn trust_copy(&self, copy: &str) {
         let store = self.trust_store();
         let text = std::fs::read_to_string(&store).unwrap();
@@ -95,7 +95,7 @@ impl Environment {
         self.own_log(copy);
     }
 
-    /// Makes the log of `plan`, however it was written, one that `fp` wrote here, and the one that the user approved.
+    /// Makes the log of `plan`, however it was written, look written by `fp` on this machine and approved by the user.
     pub(crate) fn own_log(&self, plan: &str) {
         let log = format!(".fractal-planner/plans/{plan}/events.jsonl");
         let before = self.read(&log);
@@ -122,7 +122,7 @@ impl Environment {
         ));
     }
 
-    /// Lets the client have the user's trust for the repository on record.
+    /// Records in the client that the user trusts the repository.
     pub(crate) fn trust_place(&self) {
         let root = self.path("");
         let root = root.to_str().unwrap().trim_end_matches('/');

@@ -5,11 +5,11 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Writes a program, and creates the folders above it.
+/// Writes a program and creates the folders above it.
 ///
-/// A child does the writing. While this process holds a file open for writing, a child that another test
-/// starts at that moment inherits the descriptor. Until that child has become another program, running the
-/// file fails with "Text file busy".
+/// A child process does the writing. If this process held the file open for writing, a child that another test starts
+/// at that moment would inherit the descriptor, and until that child calls exec, running the file would fail with "Text
+/// file busy".
 #[allow(
     clippy::unwrap_used,
     reason = "a program that can't be written fails the test"

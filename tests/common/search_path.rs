@@ -1,5 +1,5 @@
-//! The search path of all tests: this machine's, with the programs that the sample plans name behind it, so that no
-//! output depends on which of them are installed.
+//! The search path for all tests: this machine's, followed by stubs of the programs that the sample plans name, so that
+//! no output depends on which of them are installed.
 
 use std::ffi::OsString;
 use std::fs;
@@ -48,7 +48,7 @@ pub(crate) fn of_tests() -> &'static OsString {
 #[cfg(unix)]
 fn place(path: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
-    // Written aside: another runner may be starting it.
+    // Written to a temporary name first: another test runner may be executing it.
     let made = path.with_extension(std::process::id().to_string());
     fs::write(&made, "#!/bin/sh\necho not installed >&2\nexit 127\n").unwrap();
     fs::set_permissions(&made, fs::Permissions::from_mode(0o755)).unwrap();

@@ -157,7 +157,7 @@ fn an_archived_plan_is_put_away_whole() {
     error: no plan matches "1": there is no plan yet
     hint: plan a goal with `/fp:plan GOAL` in Claude Code, or by hand with `fp new GOAL`
     "#);
-    // Its name is not given to another plan.
+    // No new plan gets its name.
     let new = environment
         .done(&["new", "sample", "--format", "json"])
         .json();

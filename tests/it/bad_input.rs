@@ -1,5 +1,5 @@
-//! The commands of a run with wrong input and failing disks: one error that names the place and the remedy,
-//! and nothing already written is lost.
+//! The commands of a run with invalid input and failing disks: they report one error that names the place and the
+//! remedy, and lose nothing that was already written.
 
 mod config;
 mod disk;

@@ -1,4 +1,4 @@
-//! `release/plugin`: the plugin for several platforms, and the launcher that chooses among their programs.
+//! `release/plugin`: the plugin for several platforms, and the launcher that picks the right program.
 
 use std::fs;
 use std::io::Write as _;
@@ -12,10 +12,10 @@ use insta::assert_snapshot;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Where Linux says what machine it is on.
+/// The file in which Linux reports the machine's architecture.
 const KERNEL: &str = "/proc/sys/kernel/arch";
 
-/// A place with files that stand in for programs of other platforms, and `uname` as it is elsewhere.
+/// A place with stub files for the programs of other platforms, and a fake `uname`.
 struct Place(Environment);
 
 impl Place {
@@ -26,7 +26,8 @@ impl Place {
         Self(environment.env("PATH", search))
     }
 
-    /// The files that stand in for programs, or are this one, in the folders of their targets.
+    /// Writes the programs into the folders of their targets: this machine's is a symlink to `fp`, the others are
+    /// stubs.
     fn programs(&self, programs: &[&str]) {
         drop(fs::remove_dir_all(self.0.path("programs")));
         for program in programs {
@@ -40,7 +41,7 @@ impl Place {
         }
     }
 
-    /// The plugin of [`Place::programs`] in `out`.
+    /// Builds the plugin from [`Place::programs`] in `out`.
     fn plugin(&self, out: &str) -> Output {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("release/plugin");
         self.0.run(
@@ -49,7 +50,7 @@ impl Place {
         )
     }
 
-    /// From here on this machine is another one.
+    /// From here on, `uname` reports this machine.
     fn machine(&self, name: &str) {
         self.script(
             "bin/uname",
@@ -61,8 +62,8 @@ impl Place {
         write_program(&self.0.beside(path), format!("#!/bin/sh\n{text}\n"));
     }
 
-    /// The launcher of a plugin for these platforms, on the machine of [`Place::machine`]. The programs say for which
-    /// one they are, and with what they run.
+    /// The launcher of a plugin for these platforms, on the machine of [`Place::machine`]. Each program prints its
+    /// platform and its arguments.
     fn launcher(&self, programs: &[&str]) -> PathBuf {
         self.programs(&["aarch64-apple-darwin/fp"]);
         let out = self.plugin("out dir");
@@ -90,7 +91,7 @@ impl Place {
     }
 }
 
-/// The target that has `fp` here as its program.
+/// The target of this machine's `fp`.
 fn here() -> String {
     let system = if cfg!(target_os = "macos") {
         "apple-darwin"
@@ -243,7 +244,7 @@ fn a_machine_without_a_program_is_told_which_there_are() {
     ]
     .map(|machine| {
         place.machine(machine);
-        // Status 2 of a hook would refuse the user's every edit.
+        // A hook that exits with 2 would block the user's every edit.
         let hook = place.run(&launcher, &["hook", "pre-tool-use"]);
         assert_eq!(
             (hook.code, hook.stdout.as_str(), hook.stderr.lines().count()),

@@ -1,8 +1,7 @@
-//! Ways to cheat or to go wrong: a builder's actions in a real repository, and the message that catches them.
+//! Ways to cheat or go wrong: a builder's actions in a real repository, and the message that catches them.
 //!
-//! Every [`Cheat`] of a table goes from claim to verdict, in the checkout and in a worktree, through the
-//! program alone. The verifier is fooled and passes every criterion, so the program's own checks must catch
-//! the cheat.
+//! Every [`Cheat`] of a table goes from claim to verdict, in the checkout and in a worktree, using only the program.
+//! The verifier is fooled and passes every criterion, so the program's own checks must catch the cheat.
 
 mod checks;
 mod commands;
@@ -54,7 +53,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// Task 1, which lists `files`, is claimed by `builder-1`.
+    /// Has `builder-1` claim task 1, which lists `files`.
     fn new(place: Place, files: &str) -> Self {
         Self::tested_by(place, files, CHECK, 600)
     }
@@ -214,7 +213,8 @@ fn run(cheat: &Cheat, place: Place) -> Result<(), String> {
     (cheat.does)(&scene);
     let submit = scene.submit();
     if submit.code != 0 {
-        // What needs no command to be seen is refused. A cheat that is made behind the submission has to be caught, too.
+        // A problem that shows without running a command is refused at submission. The cheat must also be caught if
+        // made after the submission.
         let at_hand = |words: &&&str| {
             ["boundary:", "leftovers:", "changes:"]
                 .iter()

@@ -34,7 +34,7 @@ impl Environment {
         }
     }
 
-    /// A Write of a new file.
+    /// The event of a Write that creates a file.
     fn written(&self, path: &str, content: &str) -> Value {
         let path = self.path(path);
         json!({
@@ -44,7 +44,7 @@ impl Environment {
     }
 }
 
-/// The event of a line of the corpus.
+/// The event for one line of the corpus.
 fn event(case: &Value, environment: &Environment) -> Value {
     let path = environment.path(case["path"].as_str().unwrap());
     let (tool, mut input) = match case {
@@ -210,7 +210,7 @@ fn it_is_silent_where_it_is_told_to_be() {
     );
 }
 
-/// Every part of an event, replaced by every kind of value.
+/// A `tests` folder above the checkout doesn't make its files tests.
 #[test]
 fn a_folder_above_the_checkout_makes_no_tests_of_its_files() {
     let environment = Environment::new();
@@ -426,12 +426,13 @@ fn cost(path: &str, pattern: &str, bytes: usize) -> f64 {
     spent() - before
 }
 
-/// Eight times the text may cost eight times as much; a line that is looked at for each comment on it costs 64 times.
+/// Eight times the text may cost eight times as much; checking a line again for each comment on it would cost 64 times
+/// as much.
 #[cfg(target_os = "linux")]
 #[track_caller]
 fn assert_linear(path: &str, pattern: &str) {
     let (one, eight) = (cost(path, pattern, 40_000), cost(path, pattern, 320_000));
-    // The system counts in steps of some milliseconds.
+    // CPU time is counted in steps of a few milliseconds.
     assert!(
         eight < 16.0 * one + 0.15,
         "{path} {pattern:?}: {one:.3} s, and {eight:.3} s for eight times the text"

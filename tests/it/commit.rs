@@ -88,7 +88,7 @@ impl Environment {
             .count()
     }
 
-    /// The changes of the last commit, a letter and a path each.
+    /// The changes in the last commit, each as a letter and a path.
     fn last(&self) -> String {
         let shown = self.git(&["show", "--no-renames", "--format=", "--name-status", "HEAD"]);
         shown.replace('\t', " ")

@@ -256,7 +256,7 @@ fn plans_are_where_the_configuration_has_them() {
     let elsewhere = r#"{"plansDir": "work/plans"}"#;
     let path = || environment.fp(&["new", "--format", "json", "x"]).json()["path"].clone();
     environment.write(".fractal-planner/config.json", elsewhere);
-    // A clone that names its own code would take that out of every measurement.
+    // If a clone's settings could name its own code as the plans folder, that code would escape every measurement.
     assert_eq!(path(), "[ROOT]/work/.fractal-planner/plans/x-20261121");
     let folder = environment.beside("home/.config/fractal-planner");
     std::fs::create_dir_all(&folder).unwrap();

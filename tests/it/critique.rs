@@ -28,12 +28,12 @@ impl Environment {
         self.read(&format!(".fractal-planner/plans/{PLAN}/critique.md"))
     }
 
-    /// The tree, with another hint for each number.
+    /// Writes the tree with a different hint for each number.
     fn revise(&self, number: usize) {
         self.plan(&three().replacen("One line", &format!("One line, the {number}th try"), 1));
     }
 
-    /// Asserts that it is refused with this error and nothing is recorded.
+    /// Asserts that it is refused with this exit code and records nothing; returns the error.
     #[track_caller]
     fn refused_critique(&self, args: &[&str], code: i32) -> String {
         let output = self.record(args);

@@ -1,5 +1,5 @@
-//! The documentation is true: its commands run, its transcripts match the program's output, its tables agree
-//! with the program, its links lead somewhere.
+//! Keeps the documentation true: its commands run, its transcripts match the program's output, its tables agree with
+//! the program, its links lead somewhere.
 
 mod page;
 mod place;
@@ -307,8 +307,8 @@ fn the_tutorial_can_be_followed() {
     assert!(report.contains("Greet people by name"), "{report}");
 }
 
-/// Plays a transcript. In it `…` stands for anything within its line, alone on a line for any number of lines, and a
-/// short commit hash for any other.
+/// Runs a transcript and compares the output. In it, `…` stands for anything within its line, or on a line by itself
+/// for any number of lines, and a short commit hash stands for any other.
 fn plays(block: &Block, place: &Place) {
     let hash = Regex::new(r"\b[0-9a-f]{7}\b").unwrap();
     let mut parts = block.text.split("$ ");
@@ -449,7 +449,7 @@ fn links_lead_somewhere() {
     assert!(checked > 5, "only {checked} links were found");
 }
 
-/// The pages for whoever works on the project name a file by the end of its path.
+/// The pages for contributors name a file by the end of its path.
 #[test]
 fn source_files_that_are_mentioned_exist() {
     let mut open = ["crates", "tests", "benches", "docs"]

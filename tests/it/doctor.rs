@@ -1,4 +1,4 @@
-//! `fp doctor`: what is wrong with a plan or with the setup, what mends it, and that nothing else is touched.
+//! `fp doctor`: reports what is wrong with a plan or the setup and how to fix it, and touches nothing else.
 
 mod setup;
 
@@ -10,7 +10,7 @@ use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
 use insta::assert_snapshot;
 
-/// A run with a task that passed and one that is being built, led by a client's process that is there or gone.
+/// A run with one task that passed and one being built, led by the client process with this id, alive or gone.
 fn running(client: u32) -> Environment {
     let environment = Environment::new()
         .env("CLAUDE_PID", client.to_string())

@@ -270,8 +270,8 @@ fn the_status_shows_what_drifted_beside_what_a_task_waits_for() {
     );
 }
 
-/// Another process asks what is due, looks, claims, verifies and stops at a moment of a task's commit: while git makes
-/// it, before the log has it, and after whoever made it has died.
+/// Another process runs `next`, `status`, `claim`, `verify` and a hook at each moment of a task's commit: while git
+/// makes it, before it is logged, and after the process that made it has died.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_the_plan_commits_is_drift_at_no_moment() {

@@ -1,4 +1,4 @@
-//! The checks at the end of a run, from the interview and from what CI runs, and what its report says.
+//! The checks at the end of a run, taken from the interview and from CI, and their results in its report.
 
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
@@ -22,7 +22,7 @@ fn planned(ci: &str, strategy: &str) -> Environment {
     environment
 }
 
-/// Builds and passes the task, and returns what `fp next` says then.
+/// Builds and passes the task, and returns the output of `fp next` afterwards.
 fn built(environment: &Environment) -> String {
     environment.start(&[]);
     let task = environment.build("builder-1", "a.txt", "about 1\n");
@@ -120,7 +120,7 @@ fn they_are_approved_with_the_plan_and_nothing_else_runs() {
         &format!(".fractal-planner/plans/{PLAN}/context.md"),
         "## CI Checks\n- `touch other.txt`\n",
     );
-    // The commands of the changed file are no part of what was approved.
+    // The commands in the changed file weren't approved.
     assert_eq!(environment.fp(&["approve", PLAN]).code, 1);
     let task = environment.build("builder-1", "a.txt", "about 1\n");
     environment.pass(&task);

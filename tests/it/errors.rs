@@ -16,7 +16,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Removes the line breaks that the source's layout puts into a text.
+/// Joins the lines of a string that the source breaks over several.
 fn flat(text: &str) -> String {
     let text = Regex::new(r"\\\n\s*")
         .unwrap()
@@ -46,8 +46,8 @@ fn sources() -> Vec<(PathBuf, String)> {
     sources.collect()
 }
 
-/// Tests link `regex` with all tables of Unicode, since other crates of theirs ask for them; the program has those of `\w`,
-/// `\d`, `\s` and `(?i)`. There, a pattern that asks for another would panic.
+/// Tests link `regex` with all Unicode tables, since other crates they use ask for them; the program only has those for
+/// `\w`, `\d`, `\s` and `(?i)`, and a pattern that needs any other would panic there.
 #[test]
 fn no_pattern_needs_a_table_that_the_program_lacks() {
     let class = Regex::new(r"\\[pP](\{|[A-Z])").unwrap();
@@ -107,8 +107,7 @@ const WITHOUT_HINT: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// The end of the parenthesis that is open at the beginning of `code`. Parentheses in the texts of errors are
-/// balanced.
+/// The index of the parenthesis that closes the one opened before `code`. Parentheses in error messages are balanced.
 fn closed(code: &str) -> usize {
     let mut open = 1;
     let end = code.find(|c| {

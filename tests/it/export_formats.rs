@@ -8,7 +8,7 @@ use serde_json::Value;
 
 const FOLDER: &str = ".fractal-planner/plans/sample-20261121";
 
-/// Parents, groups, Korean, every field, and texts that would be something else elsewhere.
+/// Parents, groups, Korean, every field, and texts that would have a meaning of their own in other formats.
 const TREE: &str = r#"# Task Decomposition
 
 ## Root Task
@@ -205,7 +205,7 @@ fn a_tree_need_not_be_valid_but_its_ids_have_to_be_different() {
     ");
 }
 
-/// What a plan is as JSON, but for how far its tasks are.
+/// A plan as JSON, without the progress of its tasks.
 fn tasks(environment: &Environment, plan: &str) -> Value {
     let mut whole = environment.done(&["export", plan, "--to", "json"]).json();
     for task in whole["tasks"].as_array_mut().unwrap() {
@@ -243,7 +243,7 @@ fn a_plan_that_was_exported_as_json_is_the_same_when_it_comes_back() {
         .lines()
         .filter(|line| !new.lines().any(|new| new == *line))
         .collect();
-    // What stands in import.json instead, and prose that became a description.
+    // Lines that are kept in import.json instead, and prose that became a description.
     assert_snapshot!(gone.join("\n"), @r"
     - Owner: somebody
     - Dependencies: 1.1 (for its text)

@@ -1,10 +1,9 @@
-//! Logs of older versions must stay readable and other programs rely on the JSON, so recorded logs must
-//! replay to the recorded state, and `next`, `claim`, `verify`, `verdict` and `status` must print the
-//! recorded JSON.
+//! Logs of older versions must stay readable, and other programs rely on the JSON. So recorded logs must replay to the
+//! recorded state, and `next`, `claim`, `verify`, `verdict` and `status` must print the recorded JSON.
 //!
-//! `tests/golden/logs` has logs of version 1, each with its state; `tests/golden/sessions` has runs, command
-//! by command. They are never recorded anew for a change of the program. `FP_GOLDEN_RECORD=1` adds new files,
-//! and only those.
+//! `tests/golden/logs` has logs of version 1, each with its state; `tests/golden/sessions` has runs, command by
+//! command. They are never re-recorded to fit a change of the program. `FP_GOLDEN_RECORD=1` adds new files, and only
+//! those.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -37,7 +36,7 @@ fn compare(path: &Path, value: &Value) -> Result<(), String> {
     }
 }
 
-/// The first recorded thing that is not so now. Objects may have gained fields.
+/// The first recorded value that differs now. Objects may have gained fields.
 fn difference(at: &str, recorded: &Value, now: &Value) -> Option<String> {
     match (recorded, now) {
         (Value::Object(a), Value::Object(b)) => {
@@ -60,16 +59,16 @@ fn difference(at: &str, recorded: &Value, now: &Value) -> Option<String> {
     }
 }
 
-/// True for what a state had of the messages that builders sent each other, which the log alone still shows.
+/// True for the part of a state about messages between builders, which only the log still shows.
 fn is_gone(at: &str, key: &str) -> bool {
     at.is_empty() && ["inboxes", "messages"].contains(&key)
 }
 
-/// Wordings that were changed on purpose since they were recorded.
+/// Applies the wording changes that were made on purpose since the recording.
 fn reworded(recorded: &str) -> String {
     let changes = [
         (r"How to go on\?", "How should it continue?"),
-        // The states have one word each.
+        // Each state now has a single word.
         ("^it is COMPLETED$", "it is done"),
         ("^it is FAILED", "it failed"),
         ("^it is SKIPPED: Blocked", "it is skipped: blocked"),
@@ -79,16 +78,16 @@ fn reworded(recorded: &str) -> String {
             "it is verifying, with $1",
         ),
         (r" after \d+\.\d{3} s, output sha256 \S+", ""),
-        // Builders tell others something by notes alone.
+        // Builders now only inform each other by notes.
         (
             r"\nAnother builder must know something at once\?[^\n]*\n",
             "",
         ),
         // The evidence file is the verifier's business and not the builder's.
         (r"- Evidence: \S+-verification\.md\n", ""),
-        // What a task before did is told behind a colon.
+        // The result of an earlier task now follows a colon.
         (r"(?m)^(- Task \S+ did: .*, commit [0-9a-f]+\)) ", "$1: "),
-        // The claim alone has the feedback.
+        // Only the claim has the feedback now.
         (
             r"(?s)^(Task \S+ did not pass):\n.*\nRun (`fp claim [^`]+` for what to mend.*)$",
             "$1: run $2",
@@ -288,9 +287,10 @@ impl Session {
         self.tell(&["plans"]);
     }
 
-    /// Ends like `end`, where command `at` now prints one `resume` more than when it was recorded: a message that the lead
-    /// may have lost, or the answer for a builder that counts as ended. Ids of actions count entries of the log, so later
-    /// ones are the recorded ones, and so is what the pointers in `reworded` name: a question that says and offers more.
+    /// Ends like `end`, where command `at` now prints one more `resume` than when it was recorded: for a message that
+    /// the lead may have lost, or for the answer to a builder that counts as ended. Since ids of actions count log
+    /// entries, later ones are replaced with the recorded ones. So are the values at the pointers in `reworded`, such
+    /// as a question that now says and offers more.
     fn end_with_resume(mut self, at: usize, reworded: &[&str], name: &str) {
         let recorded =
             fs::read_to_string(folder("sessions").join(name).with_extension("json")).unwrap();
@@ -395,7 +395,7 @@ fn an_attempt_that_fails_and_is_done_again() {
     session.judge(&task, "--pass");
     session.next(&[]);
     session.status();
-    // The claim after the retry says since then that the work is still there.
+    // Since the recording, the claim after a retry also says that the earlier work is still there.
     let payload = &mut session.said[21]["printed"]["payload"];
     let without = payload.as_str().unwrap().replace(
         "- Your checkout has the earlier attempt's work: go on from there\n",
@@ -421,7 +421,8 @@ fn a_boundary_that_is_broken() {
         "--claim",
         claim["claim"].as_str().unwrap(),
     ];
-    // The recorded submission had the file. Now that is refused, which the log has as well, so another run shows it.
+    // The recorded submission included the file. That is refused now, and the refusal is logged, so a separate run
+    // shows it.
     let aside = Session::new(&CHAIN, true, &[]).environment;
     let (_, token) = aside.claim("builder-1").unwrap();
     aside.write("elsewhere.txt", "of nobody\n");
@@ -432,7 +433,7 @@ fn a_boundary_that_is_broken() {
             .contains("boundary: elsewhere.txt is new, is not in the task's files"),
         "{refused}"
     );
-    // Here the file has to come behind the submission.
+    // Here the file has to be written after the submission.
     fs::remove_file(session.environment.path("elsewhere.txt")).unwrap();
     session.tell(&submit);
     session.environment.write("elsewhere.txt", "of nobody\n");

@@ -35,7 +35,7 @@ fn held() -> Environment {
     held_of_two("1")
 }
 
-/// The same with two tasks, for this many builders.
+/// The same, for this many builders.
 fn held_of_two(builders: &str) -> Environment {
     let environment = Environment::new().repo();
     environment.plan(&tree(&[
@@ -700,7 +700,7 @@ fn what_an_agent_has_used_is_in_its_record() {
             (0..messages).map(line).collect::<Vec<_>>().join("\n"),
         )
         .unwrap();
-        // Said twice, it counts once.
+        // Reported twice, it counts once.
         for _ in 0..2 {
             environment.hook("subagent-stop", event.to_string().as_bytes());
         }

@@ -1,6 +1,6 @@
-//! `fp import`: samples of every format in `tests/fixtures/import/FORMAT/VARIANT`, with the whole of what is printed
-//! and recorded beside them in `VARIANT.snap`; what is written, what happens with work that was done, and what with
-//! anything else that somebody may name.
+//! `fp import`: samples of every format in `tests/fixtures/import/FORMAT/VARIANT`, with everything that is printed and
+//! recorded beside them in `VARIANT.snap`; the files written, the handling of work already done, and of anything else
+//! that somebody may name.
 
 mod errors;
 mod material;

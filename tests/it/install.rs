@@ -37,7 +37,7 @@ impl Home {
         fs::write(self.path("bin").join(file), text).unwrap();
     }
 
-    /// What the client was asked to change since the last time.
+    /// The changes requested from the client since the last call.
     fn calls(&self) -> String {
         let file = self.path("bin/calls");
         let calls = fs::read_to_string(&file).unwrap_or_default();
@@ -56,7 +56,7 @@ impl Home {
             .replace(self.path("").to_str().unwrap(), "[ROOT]/")
     }
 
-    /// What `fp` said, with its version as `VERSION`.
+    /// The output of `fp`, with its version replaced by `VERSION`.
     fn fp(&self, arguments: &[&str]) -> Output {
         let output = self.0.fp(arguments);
         Output {
@@ -76,7 +76,7 @@ impl Home {
     }
 }
 
-/// The data folder on this system, below the home.
+/// The data folder on this system, relative to the environment.
 const DATA: &str = if cfg!(target_os = "macos") {
     "home/Library/Application Support"
 } else {
@@ -196,12 +196,12 @@ fn an_older_or_disabled_plugin_is_brought_up() {
         ),
         "plugin install fp@fractal-planner --scope user\n",
     );
-    // Elsewhere is not here.
+    // Another project's doesn't count.
     check(
         r#"[{"id":"fp@fractal-planner","version":"0.2.0","scope":"local","enabled":true,"projectPath":"/other"}]"#,
         "plugin install fp@fractal-planner --scope user\n",
     );
-    // Another plugin of that name that is switched off is in nobody's way.
+    // Another plugin of the same name doesn't interfere if it is switched off.
     check(
         r#"[{"id":"fp@other","version":"1.0.0","scope":"user","enabled":false}]"#,
         "plugin install fp@fractal-planner --scope user\n",

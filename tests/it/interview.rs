@@ -1,4 +1,4 @@
-//! `fp interview`: records answers and loses nothing recorded before.
+//! `fp interview`: records answers without losing earlier ones.
 
 use crate::common::Environment;
 use insta::assert_snapshot;

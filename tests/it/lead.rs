@@ -18,8 +18,8 @@ use crate::common::plan::{Leaf, PLAN, tree};
 use crate::common::program::write_program;
 use crate::common::{Environment, Output, search_path};
 
-/// An agent as a shell script: it claims, writes a line into the task's file and hands it in, or judges by the checks
-/// alone. What it does beside that is in the files `wait` and `first` of the home folder.
+/// An agent as a shell script: it claims, writes a line into the task's file and submits it, or judges by the checks
+/// alone. The files `wait` and `first` in the home folder can change what it does.
 const AGENT: &str = r#"
 plan=sample-20261121
 echo "$role $name $(pwd)" >>"$HOME/agents.log"
@@ -38,7 +38,7 @@ else
 fi
 "#;
 
-/// A program of the user's own around [`AGENT`], which says what it has used.
+/// A custom agent program that wraps [`AGENT`] and reports its usage.
 const OWN: &str = r#"#!/bin/sh
 role=$1 name=$2 prompt=$(cat "$3")
 . "$HOME/agent"
@@ -111,7 +111,7 @@ fn settings(environment: &Environment, program: &str, more: &str) {
     fs::write(folder.join("config.json"), text).unwrap();
 }
 
-/// The environment's `fp run` with these arguments, in a repository that the user trusts.
+/// Runs `fp run` with these arguments, trusting the repository.
 fn lead(environment: &Environment, args: &[&str]) -> Output {
     environment.fp(&[&["run", PLAN, "--yes"], args].concat())
 }

@@ -211,7 +211,7 @@ impl Follower {
         );
     }
 
-    /// Waits for its end and returns the exit status, or -1 for a signal.
+    /// Waits for it to end and returns the exit status, or -1 if a signal ended it.
     fn end(&mut self) -> i32 {
         let mut code = None;
         wait_until(
@@ -248,7 +248,7 @@ fn following_shows_what_comes_and_ends_with_the_run() {
     follower.wait_for("the run starts");
     environment.build("builder-1", "a.txt", "about 1\n");
     follower.wait_for("builder-1 hands it in: a.txt");
-    // A line that comes in two pieces is shown when it is whole.
+    // A line that arrives in two pieces is shown once it is complete.
     let line = "{\"schemaVersion\":1,\"seq\":5,\"at\":\"2026-11-22T10:00:00Z\",\"events\":[{\"agentEnded\":{\"name\":\"builder-7\"}}]}\n";
     let mut file = OpenOptions::new()
         .append(true)
@@ -334,7 +334,7 @@ fn a_log_that_is_replaced_begins_anew() {
     assert_eq!(follower.end(), 0);
 }
 
-/// A log of 10,000 events takes about as long as reading it for its state, not a multiple of that.
+/// Showing a log of 10,000 events takes about as long as replaying it, not a multiple of that.
 #[test]
 fn a_long_log_is_not_slow() {
     let environment = started();

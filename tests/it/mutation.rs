@@ -1,6 +1,6 @@
-//! The linter against mutants: the good fixtures, broken in every way that a rule covers, at every possible
-//! place. The rule must find the mutant on the broken task, no rule may report an untouched task, and the
-//! fixer must repair what it can and leave everything else alone.
+//! The linter against mutants: the good fixtures, broken at every possible place in every way that a rule covers. The
+//! rule must find the mutant on the broken task, no rule may report an untouched task, and the fixer must repair what
+//! it can and leave everything else alone.
 
 mod base;
 mod consequences;
@@ -15,7 +15,7 @@ use fp_plan::plan::{FieldKind, Lines, Plan, parse};
 use fp_plan::rules::fix::{apply_fixes, fix_all};
 use fp_plan::rules::{RULES, check_plan, find_rule};
 
-/// Least share of mutants that must be found.
+/// Minimum share of mutants that must be found.
 const FOUND: f64 = 0.95;
 
 fn mutants(base: &Base) -> Vec<Mutant> {
@@ -202,7 +202,7 @@ fn fixes_resolve_and_leave_the_rest_alone() {
                 "{place}\n--- fixed\n{}",
                 fixed.text
             );
-            // The effect of a single fix of this rule.
+            // A single fix of this rule must already have an effect.
             let one: Vec<Diagnostic> = found.iter().filter(fixable).take(1).cloned().collect();
             let (text_after, _) = apply_fixes(&text, &one);
             let (plan_after, parsed) = parse(&text_after);

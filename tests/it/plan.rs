@@ -1,4 +1,4 @@
-//! `fp schedule`, once `fp plan`: the order of the tasks, and their waves.
+//! `fp schedule`, formerly `fp plan`: the order of the tasks, and their waves.
 
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};

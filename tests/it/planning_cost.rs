@@ -1,12 +1,12 @@
-//! What the way from a goal to its approval costs: agents, rounds with the user, calls of `fp`, and the characters
-//! that the lead and its agents read. It is played by the skill, with the words of a model made up.
+//! The cost of getting from a goal to its approval: agents, rounds with the user, calls of `fp`, and characters that
+//! the lead and its agents read. The tests play it by the skill, with made-up model output.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::common::Environment;
 
-/// The part of `docs/internals/prompts.md` that this holds.
+/// The header of the table in `docs/internals/prompts.md` that this checks.
 const TABLE: &str =
     "| goal | mode | agents | rounds | calls of fp | pages and output | files of the plan |";
 
@@ -16,7 +16,7 @@ struct Cost {
     agents: usize,
     rounds: usize,
     calls: usize,
-    /// Characters of skills and agents' pages, and of what `fp` printed.
+    /// Characters in the pages of skills and agents, and in the output of `fp`.
     read: usize,
     /// Characters of the plan's files that agents read.
     files: usize,
@@ -34,7 +34,7 @@ impl Cost {
         self.page(&format!("agents/{name}.md"));
     }
 
-    /// Runs `fp`; the plan's id stands for `PLAN`.
+    /// Runs `fp`, replacing the argument `PLAN` with the plan's id.
     fn fp(&mut self, args: &[&str]) -> String {
         let args: Vec<&str> = args
             .iter()
@@ -213,7 +213,7 @@ fn point(number: usize) -> String {
     )
 }
 
-/// A goal that is a specification.
+/// A goal written as a specification.
 fn goal(points: usize) -> String {
     let points = (1..=points).fold(String::new(), |text, number| {
         text + &format!("- {}\n", point(number))
@@ -223,7 +223,7 @@ fn goal(points: usize) -> String {
     )
 }
 
-/// The groups have at most five leaves.
+/// The id of a leaf; each group has at most five leaves.
 fn id(number: usize) -> String {
     format!("{}.{}", number.div_ceil(5), (number - 1) % 5 + 1)
 }

@@ -1,4 +1,4 @@
-//! Only the module `platform` of fp-host asks for the system.
+//! Only the module `platform` of fp-host depends on the operating system.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,8 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The lines of `text`, without its tests, that ask for the system, or for a path with the prefix that Windows gives it.
+/// The lines of `text`, without its tests, that check for the operating system, or that get a path with the prefix that
+/// Windows gives it.
 fn asks(text: &str) -> Vec<&str> {
     let asks =
         Regex::new(r"cfg(_attr)?!?\(.*\b(unix|windows|target_os|target_family)\b|\bcanonicalize\(")

@@ -1,4 +1,4 @@
-//! Properties of the language for generated texts: arbitrary fragments, and whole trees.
+//! Properties of the task language, tested on generated texts: arbitrary fragments, and whole trees.
 
 mod laws;
 mod texts;

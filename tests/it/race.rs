@@ -9,8 +9,8 @@ use crate::common::plan::{PLAN, leaf, tree};
 
 const PROCESSES: usize = 16;
 
-/// Sixteen processes claim two hundred tasks: each task is claimed once, and none is lost. More tasks would add no
-/// other moments, since all sixteen wait for the lock at any time.
+/// Sixteen processes claim two hundred tasks: each task is claimed once, and none is lost. More tasks wouldn't add new
+/// interleavings, since all sixteen compete for the lock all the time.
 #[test]
 fn two_hundred_tasks_are_claimed_once_each() {
     let tasks = 200;

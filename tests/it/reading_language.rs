@@ -1,4 +1,4 @@
-//! The language of texts for people, passed to every agent that writes them.
+//! The language of texts meant for people, passed to every agent that writes them.
 
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
@@ -19,7 +19,7 @@ fn started(goal: &str, configured: Option<&str>) -> Environment {
     environment
 }
 
-/// The lines about it for the lead, the builder and the verifier.
+/// The lines about the language for the lead, the builder and the verifier.
 fn told(environment: &Environment) -> Vec<String> {
     let lead = environment
         .done(&["run", "start", PLAN, "--session", "s1"])

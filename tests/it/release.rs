@@ -1,5 +1,5 @@
-//! The release: its scripts do here what they do there, with made-up programs and a bare repository as the remote, and
-//! its workflows say nothing that is not so.
+//! The release: its scripts run here as they would there, with fake programs and a bare repository as the remote, and
+//! its workflows are checked for false claims.
 
 mod ways;
 
@@ -25,9 +25,9 @@ struct Sample(Environment);
 impl Sample {
     fn new() -> Self {
         let sample = Self(Environment::new().repo());
-        // The program is not optimised, and too large to be compressed again and again.
+        // The unoptimised program is too large to compress again and again.
         sample.0.git(&["config", "core.compression", "0"]);
-        // The copies keep the modes of the originals, and a child makes them, as `write_program` says.
+        // Copying keeps the modes, and a child does it for the reason given at `write_program`.
         let copied = sample
             .0
             .run("cp", &["-R", root().join("release").to_str().unwrap(), "."]);
@@ -171,7 +171,7 @@ fn archives_are_named_by_version_and_target_and_their_sums_are_right() {
     -rw-r--r-- 0/0 fp-1.2.3-x86_64-unknown-linux-musl/README.md
     -rwxr-xr-x 0/0 fp-1.2.3-x86_64-unknown-linux-musl/fp
     ");
-    // In another minute, by somebody with other rights.
+    // At another time, by somebody with different permissions.
     sample.0.run(
         "touch",
         &[
@@ -216,7 +216,7 @@ fn nothing_to_release_is_an_error() {
     ");
 }
 
-/// The plugin of a release with this very `fp` for Linux, and a made-up one for macOS.
+/// A release's plugin with this `fp` for Linux, and a fake one for macOS.
 #[cfg(target_os = "linux")]
 fn plugin(sample: &Sample) {
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
@@ -324,7 +324,7 @@ fn a_push_of_somebody_else_in_between_is_not_overwritten() {
         .0
         .git(&["commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "Other"]);
     sample.0.git(&["branch", "other", other.trim()]);
-    // A git with which the other push arrives as soon as `dist` was looked up.
+    // A git that lets the other push arrive right after `dist` was looked up.
     let bin = sample.0.beside("bin");
     let git = "#!/bin/sh\nPATH=$REAL_PATH\ngit \"$@\" || exit\n\
                [ \"$1\" != ls-remote ] || git push --quiet ../remote other:dist\n";
@@ -459,7 +459,7 @@ fn every_target_of_the_release_is_one_that_the_launcher_knows() {
     assert!(targets.contains(&runs_bundle), "{plugin}");
 }
 
-/// Text of an event in a command is a command of whoever caused the event.
+/// If a command of a workflow contains text of an event, whoever caused the event can run commands.
 #[test]
 fn no_command_of_a_workflow_has_text_of_an_event_in_it() {
     let inserted = Regex::new(r"\$\{\{\s*([^}]*?)\s*\}\}").unwrap();
@@ -542,7 +542,7 @@ fn ci_runs_on_three_systems_and_with_the_oldest_compiler() {
     );
 }
 
-/// The catalog that people add names the branch that the release pushes.
+/// The catalog that people add points to the branch that the release pushes.
 #[test]
 fn the_marketplace_offers_what_the_release_pushes() {
     let catalog = fs::read_to_string(root().join(".claude-plugin/marketplace.json")).unwrap();

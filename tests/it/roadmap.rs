@@ -43,7 +43,7 @@ fn page(layers: &str) -> Environment {
 }
 
 impl Environment {
-    /// Makes the plan of a layer and builds `done` of its two tasks; with one of them, the run is ended.
+    /// Creates the plan of a layer and builds `done` of its two tasks; if only one, the run is ended.
     fn build_layer(&self, layer: &str, done: usize) -> String {
         let made = self
             .done(&["new", "--roadmap", ID, "--layer", layer, "--format", "json"])

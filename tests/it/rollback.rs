@@ -529,7 +529,7 @@ fn a_finished_run_goes_on() {
     assert_eq!(environment.states(), ["COMPLETED", "PENDING", "PENDING"]);
 }
 
-/// A task that was under way during the revert doesn't count it among its changes.
+/// A revert doesn't count among the changes of a task that was under way.
 #[test]
 fn a_revert_is_nobodys_change() {
     let environment = Environment::new().repo().shared();
@@ -568,7 +568,7 @@ fn in_a_linked_worktree_the_branch_of_the_run_is_the_one_that_counts() {
     environment.done(&["rollback", PLAN, "3"]);
 }
 
-/// A builder claims a dependent task while a slow hook delays the revert.
+/// While a slow hook delays the revert, a builder claims a task that depends on the reverted one.
 #[test]
 fn who_claims_what_waits_for_it_in_the_meantime_loses_it_again() {
     let environment = done();

@@ -13,8 +13,7 @@ mod side_by_side;
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
 
-/// A repository with [`PLAN`]: tasks 1, 2 and 3 change `a.txt`, `b.txt` and `c.txt`, and depend on each other
-/// in a chain.
+/// A repository with [`PLAN`]: tasks 1, 2 and 3 change `a.txt`, `b.txt` and `c.txt`, each depending on the one before.
 fn sample() -> Environment {
     let environment = Environment::new().repo();
     environment.plan(&chain());

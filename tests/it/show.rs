@@ -331,7 +331,7 @@ fn it_fits_80_columns_whatever_is_in_it() {
     }
 }
 
-/// Deep, wide and linked: what takes more than linear time anywhere takes minutes here.
+/// Deep, wide and linked trees: anything worse than linear would take minutes here.
 #[test]
 fn large_trees_are_exported_at_once() {
     let environment = Environment::new();
@@ -401,7 +401,7 @@ fn states_and_findings_have_their_colours_where_the_terminal_has_any() {
         validated.contains(": ~[31merror[unknown-dependency]:~[0m "),
         "{validated}"
     );
-    // Nobody else's colours.
+    // Only colours for its own words.
     assert!(!validated.contains("~[32m"), "{validated}");
     environment.done(&["show", "--out", "tree.txt"]);
     assert_eq!(environment.read("tree.txt"), plain[0]);

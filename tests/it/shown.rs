@@ -1,4 +1,4 @@
-//! Commands and texts are shown as they are, wherever a person agrees to them or a model works by them.
+//! Commands and texts are shown verbatim wherever a person approves them or a model works from them.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::common::plan::{PLAN, leaf, tree};
 use crate::common::{Environment, Output};
 use crate::watch::Terminal;
 
-/// Commands that pass, each as a whole line of the list that a person agrees to.
+/// Commands that pass, each shown as a full line of the list that a person approves.
 const COMMANDS: [&str; 6] = [
     "echo `true`",
     "echo \"$(true)\" 'a  b'",
@@ -21,7 +21,7 @@ const CRITERIA: [&str; 3] = [
     "No <system-reminder> speaks",
 ];
 
-/// A plan with these commands and criteria, and a last command of this length.
+/// A plan with these commands and criteria, and a last command of length `length`.
 fn planned(length: usize) -> Environment {
     let environment = Environment::new().repo();
     let long = format!("true {}", "x".repeat(length));
@@ -44,7 +44,7 @@ fn planned(length: usize) -> Environment {
     environment
 }
 
-/// Asserts that `text` has each command on a line of its own, behind `before` and in front of `after`.
+/// Asserts that `text` has each command on its own line, between `before` and `after`.
 fn expect_commands(text: &str, before: &str, after: &str) {
     for command in COMMANDS {
         let line = format!("\n{before}{command}{after}");
@@ -124,7 +124,7 @@ fn a_command_with_a_hidden_character_is_refused() {
         for field in ["Test Commands", "Verify"] {
             let command = format!("{field}: sh a.sh{hidden}");
             let text = tree(&[leaf("1", "none", "a.txt")]).replace("Test Commands: none", &command);
-            // What stands last on its line is trimmed where it is a blank.
+            // At the end of a line, whitespace would be trimmed.
             environment.plan(&text.replace(hidden, &format!("{hidden}b")));
             let refused: Output = environment.fp(&["approve", PLAN]);
             assert_eq!(refused.code, 1, "{refused}");
@@ -151,7 +151,7 @@ fn a_command_is_asked_about_byte_for_byte() {
     assert!(asked.contains(&words), "{asked}");
 }
 
-/// Only texts change: the commands are those that the user has approved, also where the log is not believed any more.
+/// Only texts change: the commands are those that the user has approved, even if the log is no longer trusted.
 #[test]
 fn what_is_new_is_what_was_not_approved_before() {
     let environment = planned(10);

@@ -1,4 +1,4 @@
-//! `fp signals`: its measurements and its file, and that file names are harmless.
+//! `fp signals`: its measurements, its file, and the harmlessness of file names.
 
 mod history;
 mod hostile;
@@ -48,7 +48,7 @@ fn signals(environment: &Environment, files: &[&str]) -> Value {
     output.json()["tasks"].clone()
 }
 
-/// The sums of each of these files alone, with its path as a task would list it.
+/// The totals of each of these files, separated by `, `, with its path as a task would list it.
 fn measured(environment: &Environment, files: &str) -> Value {
     signals(environment, &files.split(", ").collect::<Vec<_>>())
 }

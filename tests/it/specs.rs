@@ -1,4 +1,4 @@
-//! `fp specs`, and what agents are given of the project's specs.
+//! `fp specs`, and the parts of the project's specs that agents get.
 
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
@@ -32,7 +32,7 @@ fn file(name: &str) -> String {
     format!(".fractal-planner/specs/{name}")
 }
 
-/// Three specs that can be read, one a folder down.
+/// Three readable specs, one of them in a subfolder.
 fn project() -> Environment {
     let environment = Environment::new().repo();
     environment.write(&file("errors.md"), ERRORS);
@@ -54,7 +54,7 @@ fn planned(environment: Environment) -> Environment {
     environment
 }
 
-/// Files that are no specs, each in its own way, beside those that are.
+/// Files that fail to be specs, each in its own way, beside those that are.
 fn broken() -> Environment {
     let environment = project();
     environment.write(&file("mode.md"), "---\ntitle: A\nreadMode: requird\n---\n");
@@ -320,7 +320,7 @@ fn without_specs_a_payload_has_no_section() {
     );
 }
 
-/// A run in which two tasks have noted the same, in other words, and one something else.
+/// A run in which two tasks noted the same thing in different words, and one noted something else.
 fn learnt() -> Environment {
     let environment = planned(project());
     environment.start(&[]);

@@ -50,7 +50,7 @@ fn the_run_in_a_line() {
     assert_eq!(line(&environment, ""), "fp 1/3 ▰▰▱▱▱▱▱▱ 2 building\n");
     environment.done(&["fail", "2", "--reason", "no"]);
     assert_eq!(line(&environment, ""), "fp 1/3 ▰▰▱▱▱▱▱▱ 1 failed\n");
-    // The client says where the session is.
+    // The client passes the session's folder.
     let folder = environment.path("");
     let sent = serde_json::json!({ "workspace": { "project_dir": folder } }).to_string();
     std::fs::create_dir(environment.beside("elsewhere")).unwrap();

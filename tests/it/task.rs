@@ -178,7 +178,7 @@ fn grouped() -> Environment {
 }
 
 impl Environment {
-    /// The lines of the tree that have an id or say what a task waits for.
+    /// The lines of the tree with an id or with dependencies.
     fn order(&self) -> String {
         let tasks = self.tasks();
         let says = |line: &&str| {
@@ -193,7 +193,7 @@ impl Environment {
             .collect()
     }
 
-    /// Edits the tree by `fp task`, shows what it says and the order afterwards, and approves the tree.
+    /// Edits the tree with `fp task`, returns its output and the resulting order, and approves the tree.
     fn edited(&self, args: &[&str]) -> String {
         let output = self.done(&[&["task"], args].concat());
         self.done(&["approve", PLAN, "--yes"]);

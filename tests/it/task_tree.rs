@@ -138,8 +138,8 @@ fn what_counts_as_a_task_is_the_same_for_every_command() {
     );
 }
 
-/// Reading and formatting take about the same time for text of any shape and equal size; anything quadratic
-/// would take a thousand times as long.
+/// Reading and formatting take about the same time for any text of the same size, whatever its shape; anything
+/// quadratic would take a thousand times as long.
 #[test]
 fn no_shape_of_text_takes_long() {
     const SIZE: usize = 100_000;

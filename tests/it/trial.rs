@@ -1,4 +1,5 @@
-//! The plan's commands are tried on the untouched checkout before a builder loses an attempt to one that can't succeed.
+//! The plan's commands are tried on the untouched checkout, before a builder can lose an attempt to one that can't
+//! succeed.
 
 use crate::common::plan::{Leaf, PLAN, leaf, tree};
 use crate::common::{Environment, Output};
@@ -19,14 +20,14 @@ fn planned(leaves: &[Leaf<'_>]) -> Environment {
     environment
 }
 
-/// Starts the run of these leaves, and returns what that and `fp next` say.
+/// Starts the run of these leaves, and returns its output and that of `fp next`.
 fn started(environment: &Environment) -> (Output, String) {
     environment.done(&["approve", PLAN, "--yes"]);
     let start = environment.done(&["run", "start", PLAN, "--session", "s1"]);
     (start, environment.next(&[]).stdout)
 }
 
-/// A program of this name that ends like a runner which refuses an argument.
+/// Puts a `cargo` on the PATH that fails like a test runner that rejects an argument.
 fn fake_cargo(environment: Environment) -> Environment {
     let script = "#!/bin/sh\n[ $# -lt 3 ] && exit 0\necho \"error: unexpected argument '$3' found\" >&2\n\
                   echo >&2\necho 'Usage: cargo test [OPTIONS] [TESTNAME]' >&2\nexit 1\n";
@@ -133,7 +134,7 @@ fn what_the_work_is_to_bring_about_is_no_question() {
             next.contains("spawn builder-1") && !next.contains("ask q"),
             "{next}"
         );
-        // Named while it takes over a second, as on a busy machine.
+        // Commands that take over a second are named, as may happen on a busy machine.
         assert!(
             start
                 .stderr
@@ -281,7 +282,7 @@ fn a_new_approval_ends_the_question_about_a_check_that_it_corrects() {
         "{next}"
     );
 
-    // Once work has begun only what was changed is tried again.
+    // Once work has begun, only changed commands are tried again.
     environment.claim("builder-1").unwrap();
     let next = correct("has a line about 2", "has two lines about 2");
     assert!(next.contains("ask q3") && next.contains(asked), "{next}");

@@ -1,4 +1,4 @@
-//! Whose word counts for what: attacks by a cloned repository, a persuaded model and a cheating builder.
+//! Whose word counts for what: attacks by a cloned repository, a manipulated model and a cheating builder.
 
 use std::fs;
 use std::path::Path;
@@ -45,7 +45,7 @@ fn printed(environment: &Environment) -> Value {
     })
 }
 
-/// Has the user answer `question` with `label` in the client.
+/// Makes the user answer `question` with `label` in the client.
 fn answered(environment: &Environment, question: &Value, label: &str) -> Output {
     let text = question["question"].as_str().unwrap();
     let event = json!({
@@ -69,7 +69,7 @@ fn planned() -> Environment {
     environment
 }
 
-/// The repository as somebody else gets it, with the plan and its log in it.
+/// Clones the repository, with the plan and its log committed, as somebody else would get it.
 fn cloned(environment: &Environment) -> &'static str {
     for file in [
         ".gitignore",
@@ -91,7 +91,7 @@ fn an_approval_that_came_with_a_clone_runs_nothing() {
     let environment = planned();
     environment.start(&[]);
     environment.build("builder-1", "a.txt", "one\n");
-    // The user's own run has tried it.
+    // Created when the user's own run tried the command.
     fs::remove_file(environment.path("ran")).unwrap();
     let clone = cloned(&environment);
     let (id, kind) = ("a1", "general-purpose");
@@ -204,7 +204,7 @@ fn what_a_clone_says_of_unfinished_tasks_does_not_count() {
     );
     let approved = environment.fp_in("changed", &["approve", PLAN, "--yes"]);
     assert_eq!(approved.code, 0, "{approved}");
-    // At home nothing begins again.
+    // In the original repository nothing starts over.
     environment.done(&["approve", PLAN, "--yes"]);
     assert!(
         !environment
@@ -242,7 +242,7 @@ fn a_log_with_other_leaves_is_not_what_was_approved() {
     assert!(!fs::read_to_string(&log).unwrap().contains("check.sh"));
 }
 
-/// `log` with these events in one more line, as somebody else's editor writes it.
+/// `log` with an additional line of these events, as an editor other than `fp` would write it.
 fn with_line(log: &str, events: Value) -> String {
     let last: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
     let seq = last["seq"].as_u64().unwrap() + 1;
@@ -398,7 +398,7 @@ fn plans_of_a_clone_cost_a_hook_nothing_and_are_only_counted() {
     for number in 0..200 {
         let folder = format!(".fractal-planner/plans/p{number}-20261121");
         environment.write(&format!("{folder}/plan.json"), r#"{"goal": "EVIL"}"#);
-        // Whoever reads it says that it is too large.
+        // Anything that reads it reports that it is too large.
         let log = environment.path(&format!("{folder}/events.jsonl"));
         fs::File::create(log).unwrap().set_len(1 << 33).unwrap();
     }
@@ -715,7 +715,7 @@ fn a_prompt_with_auto_approves_the_plan_that_is_made_of_it() {
     fs::remove_file(environment.path(&format!(".fractal-planner/plans/{plan}/events.jsonl")))
         .unwrap();
     assert_eq!(environment.fp(&["approve", &plan]).code, 1);
-    // A plan that was changed afterwards is another one.
+    // A plan that was changed afterwards counts as a different one.
     environment.write(
         &format!(".fractal-planner/plans/{plan}/tasks.md"),
         tree(&[leaf("1", "none", "b.txt")]),
@@ -843,7 +843,7 @@ fn a_builder_neither_answers_nor_judges() {
         "deny",
         "not asked to judge",
     );
-    // Another session has asked nobody.
+    // The other session hasn't asked any agent to judge.
     environment.done(&["run", "start", PLAN, "--session", "s2"]);
     check(&verdict, Some(("v1", "fp:verifier")), "", "");
     check(&verdict, None, "", "");
@@ -929,7 +929,7 @@ fn what_a_log_alone_calls_approved_is_shown_whole() {
     );
 }
 
-/// A plan whose first task has this many commands of `grep`, and a last one.
+/// A plan whose first task has `count` `grep` commands, followed by `last`.
 fn with_commands(count: usize, last: &str) -> Environment {
     let environment = Environment::new().repo();
     let commands: Vec<String> = (0..count)

@@ -14,8 +14,8 @@ use insta::assert_snapshot;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// The shell's script in the terminal: the settings before, the view with its process id, its status, the
-/// settings after.
+/// The script run in the terminal's shell: saves the settings, runs the view and records its process id, prints its
+/// exit status, and saves the settings again.
 const SCRIPT: &str = "echo in front; stty -a > before; sh -c 'echo $$ > pid; exec \"$0\" \"$@\"' \"$@\"; \
                       echo \"ended with $?\"; stty -a > after; cat > /dev/null";
 
@@ -33,7 +33,7 @@ fn started(tasks: usize) -> Environment {
     environment
 }
 
-/// A terminal with a shell in it.
+/// A terminal running a shell.
 pub(crate) struct Terminal {
     screen: Arc<Mutex<vt100::Parser>>,
     keyboard: Box<dyn Write + Send>,
@@ -271,7 +271,7 @@ fn it_follows_the_size_and_scrolls() {
     terminal.resize(30, 200);
     terminal.wait_for("1-26 of 40");
     terminal.press("\x1b");
-    // A lone escape counts only when nothing follows.
+    // An escape only counts as the key if nothing follows it.
     terminal.given_back("0");
 }
 

@@ -23,7 +23,7 @@ fn side_by_side(tasks: usize) -> Environment {
     environment
 }
 
-/// Every other claim is killed in its midst: each task is claimed once all the same, by somebody who knows it.
+/// Every other claim is killed midway: each task is still claimed once, by a builder that learns of it.
 #[test]
 fn killed_claims_are_never_double() {
     let environment = side_by_side(64);
@@ -57,7 +57,8 @@ fn killed_claims_are_never_double() {
     environment.assert_snapshot_is_the_log();
 }
 
-/// Claims under one name after the other, each time first by a process that is killed; task and owner.
+/// Claims under one name after another, each time first with a process that is killed. Returns the tasks with their
+/// owners.
 fn claim_all(environment: &Environment, worker: usize) -> Vec<(String, String)> {
     let mut claimed = Vec::new();
     for turn in 0.. {
@@ -79,7 +80,7 @@ fn claim_all(environment: &Environment, worker: usize) -> Vec<(String, String)> 
     claimed
 }
 
-/// Verdicts of eight verifiers at the same moment: one commit each, with one file, whoever made it.
+/// Eight verifiers give their verdicts at the same moment: one commit each, with one file, whichever process makes it.
 #[test]
 fn verdicts_at_the_same_moment_are_one_commit_each() {
     let environment = side_by_side(BUILDERS);

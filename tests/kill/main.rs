@@ -1,4 +1,5 @@
-//! Processes killed at every moment: whatever was written stays, and the same command run again goes on.
+//! Processes killed at every moment: everything written stays, and running the same command again picks up where it
+//! stopped.
 #![allow(clippy::unwrap_used, reason = "a test ends at its first surprise")]
 #![allow(clippy::print_stdout, reason = "figures, and what was skipped")]
 #![cfg_attr(windows, allow(dead_code, reason = "some tests need Unix"))]
@@ -18,7 +19,7 @@ use common::plan::PLAN;
 use serde_json::Value;
 
 impl Environment {
-    /// The entries of the log, each of which has to be one, with no number left out.
+    /// The entries of the log, each of which must be valid, with no gap in the numbers.
     fn log(&self) -> Vec<Value> {
         let log = self.read(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
         let entries: Vec<Value> = log
@@ -67,7 +68,7 @@ impl Environment {
         files
     }
 
-    /// Holds that the snapshot is what the log adds up to; the status that both have.
+    /// Asserts that the snapshot agrees with the log, and returns the status that both give.
     fn assert_snapshot_is_the_log(&self) -> String {
         let report = || self.done(&["status", PLAN, "--format", "json"]).stdout;
         let by_snapshot = report();

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::common::plan::{PLAN, leaf, tree};
 use crate::common::{Environment, Output};
 
-/// How often one command is killed before it may go on.
+/// Maximum number of times that a command is killed before it may finish.
 const KILLS: u32 = 3;
 
 /// Who dies.
@@ -114,7 +114,7 @@ impl Run {
         self.random % limit.max(1)
     }
 
-    /// The run from its approval to its last commit; how many processes were killed.
+    /// Plays the run from its approval to its last commit. Returns how many processes were killed.
     fn play(mut self) -> u32 {
         self.run(&["approve", PLAN, "--yes"]);
         self.run(&["run", "start", PLAN, "--session", "s1", "--builders", "2"]);
@@ -198,7 +198,7 @@ impl Run {
         );
     }
 
-    /// What a user does about the locks of a git that was killed: they can't be told from those of one at work.
+    /// Does what a user does about the locks of a killed git, which can't be told from those of a running one.
     fn answer(&mut self, ask: &Value) {
         assert_eq!(self.victim, Victim::Group, "nobody killed a git: {ask:#}");
         let text = ask["text"].as_str().unwrap();
@@ -225,7 +225,7 @@ impl Run {
         );
     }
 
-    /// Runs `fp`, killed a few times, then to its end.
+    /// Runs `fp`, killing it a few times first, then letting it finish.
     fn run(&mut self, args: &[&str]) -> Output {
         for _ in 0..KILLS {
             let usual = self
@@ -248,7 +248,7 @@ impl Run {
         output
     }
 
-    /// Runs `fp` and kills it after `delay`; its output if it was faster.
+    /// Runs `fp` and kills it after `delay`. Returns its output if it finished first.
     fn run_for(&self, args: &[&str], delay: Duration) -> Option<Output> {
         let mut command = self.environment.command(env!("CARGO_BIN_EXE_fp"));
         command
@@ -270,7 +270,7 @@ impl Run {
             output.status.code().is_some() || output.status.signal() == Some(9),
             "{args:?}: {output:?}"
         );
-        // What has said all that it had to say has done its work, though it was killed on its way out.
+        // A process that has printed its whole output has done its work, even if it was killed while exiting.
         let has_said_all = || {
             serde_json::from_slice::<Value>(&output.stdout)
                 .is_ok()
@@ -287,7 +287,7 @@ impl Run {
             })
     }
 
-    /// What must be there in the end, and nothing else.
+    /// Asserts that everything expected is there in the end, and nothing else.
     fn check(&self) {
         let environment = &self.environment;
         let tasks = ["1", "2", "3", "4", "5", "6"];

@@ -1,5 +1,5 @@
-//! Each command killed at each of its calls to the system that write: the same command run once more ends where it
-//! would have ended, with nothing beside it.
+//! Each command is killed at each of its system calls that write: running it once more ends in the same state as
+//! without the kill, with nothing left over.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -9,8 +9,8 @@ use std::thread;
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
 
-/// The calls at which a command is killed: those that change a file or say something. Killed at any other call, such as
-/// `fsync`, it leaves what it leaves when it is killed at the next one of these.
+/// The system calls at which a command is killed: those that change a file or print something. Killed at any other
+/// call, such as `fsync`, it leaves the same state as at the next one of these.
 const CALLS: [&str; 10] = [
     "write",
     "pwrite64",
@@ -33,7 +33,7 @@ struct Case {
     /// Brings an approved and started run of two tasks to that state.
     before: fn(&Environment),
     args: fn(&Environment) -> Vec<String>,
-    /// What the command may answer when it had done its work before it was killed.
+    /// The error messages that the command may give if it had done its work before it was killed, separated by `|`.
     done_before: &'static str,
 }
 
@@ -47,7 +47,7 @@ fn token(environment: &Environment) -> String {
     environment.claim("builder-1").unwrap().1
 }
 
-/// Has builders work in worktrees of their own from now on.
+/// Makes builders work in their own worktrees from now on.
 fn in_worktrees(environment: &Environment) {
     let folder = environment.beside("home/.config/fractal-planner");
     std::fs::create_dir_all(&folder).unwrap();
@@ -55,7 +55,7 @@ fn in_worktrees(environment: &Environment) {
     environment.done(&["run", "start", PLAN, "--session", "s1"]);
 }
 
-/// Has `owner` hand in task 1 from its worktree.
+/// Makes `owner` claim task 1 and submit it from its worktree.
 fn hand_in(environment: &Environment, owner: &str) {
     let token = environment.claim(owner).unwrap().1;
     environment.write(
@@ -216,7 +216,7 @@ fn a_command_killed_at_any_write_is_made_good_by_the_same_command() {
     assert!(killed > 100, "hardly anything was killed");
 }
 
-/// Kills the case's command at each of its [`CALLS`]; how many there are.
+/// Kills the case's command at each of its [`CALLS`], or a sample of them. Returns how many there were.
 fn check(case: &Case) -> usize {
     let environment = Environment::new().repo();
     environment.plan(&tree(&[
@@ -230,7 +230,7 @@ fn check(case: &Case) -> usize {
     environment.save();
     let (answer, calls) = environment.traced(&args);
     let expected = environment.seen();
-    // Most steps in a shared plan are those of the others, and git makes them slow.
+    // Most calls in a shared plan are the same as in the other cases, and git makes them slow.
     let every = if case.name.ends_with("shared plan") {
         3
     } else {
@@ -252,7 +252,7 @@ fn check(case: &Case) -> usize {
     calls.len() / every
 }
 
-/// Runs the command again, which was killed when it had `said` a part of its `answer`.
+/// Runs the killed command again, which had printed `said` of its `answer`.
 fn make_good(
     case: &Case,
     environment: &Environment,
@@ -270,13 +270,13 @@ fn make_good(
         again.code == 0 || again.code == 1 && known,
         "{place}: {again}"
     );
-    // What `next` tells, it tells at least once.
+    // `next` must print its answer at least once.
     assert!(
         case.name != "next" || said == answer || again.stdout == answer,
         "{place}: first\n{said}\nthen\n{again}"
     );
     if known {
-        // What is left is done by the next command of the lead.
+        // The lead's next command does the rest.
         environment.done(&["start", PLAN, "--here", "--session", "s1"]);
     }
     assert_eq!(environment.seen(), *expected, "{place}");
@@ -293,7 +293,7 @@ struct Seen {
     commits: String,
     changes: String,
     worktrees: String,
-    /// The commits of a shared plan's branch.
+    /// The branch of a shared plan as last seen.
     branch: String,
 }
 
@@ -304,7 +304,8 @@ impl Environment {
             String::from_utf8(bytes.unwrap_or_default()).unwrap()
         };
         let status = self.assert_snapshot_is_the_log();
-        // Reading leaves the snapshot to the next command that writes. A claim that is printed again is an entry that waits.
+        // Commands that only read leave updating the snapshot to the next one that writes. A claim that is printed
+        // again adds a waiting entry.
         let mut files = self.plan_files();
         files.remove("execution-state.json");
         files.remove("waiting.jsonl");
@@ -333,7 +334,7 @@ impl Environment {
         self.copy("saved", "");
     }
 
-    /// The repository and the home of its user, and the remote of a shared plan, as far as they are in `place`.
+    /// The repository, its user's home, and the remote of a shared plan, as far as they exist in `place`.
     fn repositories(&self, place: &str) -> Vec<&'static str> {
         let place = self.beside(place);
         ["work", "home", "remote.git"]
@@ -352,8 +353,8 @@ impl Environment {
         assert!(command.arg(self.beside(to)).status().unwrap().success());
     }
 
-    /// Runs `fp`, and returns its answer and its [`CALLS`], each with its number among those of its name. An `openat`
-    /// that only reads is counted and left out.
+    /// Runs `fp`, and returns its output and its [`CALLS`], each numbered among the calls of the same name. An `openat`
+    /// that only reads is counted but left out.
     fn traced(&self, args: &[&str]) -> (String, Vec<(String, usize)>) {
         let trace = self.beside("trace");
         let mut command = self.command("strace");
@@ -387,7 +388,7 @@ impl Environment {
         (String::from_utf8(output.stdout).unwrap(), calls)
     }
 
-    /// Runs `fp` and kills it at its `n`th `call`; what it had said by then.
+    /// Runs `fp` and kills it at its `n`th `call`. Returns its output up to then.
     fn killed_at(&self, call: &str, n: usize, args: &[&str]) -> String {
         let mut command = self.command("strace");
         command
@@ -402,7 +403,7 @@ impl Environment {
             .stdin(Stdio::null())
             .output()
             .unwrap();
-        // A tracer ends as what it traced has ended.
+        // strace ends the same way as the process it traces.
         assert!(
             output.status.code().is_none(),
             "{args:?} came to its end before {call} {n}: {output:?}"

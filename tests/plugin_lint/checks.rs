@@ -1,5 +1,5 @@
-//! The checks, one function each. Each counts what it has looked at, since a check that finds nothing to look
-//! at proves nothing.
+//! The checks, one function each. Each counts the things it has looked at, since a check without anything to look at
+//! proves nothing.
 
 use regex::Regex;
 use serde_yaml::Value;
@@ -7,7 +7,7 @@ use serde_yaml::Value;
 use super::command_line;
 use super::page::{Page, PageKind, Plugin};
 
-/// What a check saw and what it didn't like.
+/// The number of things a check looked at, and its findings.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     pub(super) checked: usize,
@@ -22,7 +22,7 @@ impl Outcome {
             .extend(problem.map(|problem| format!("{}: {problem}", page.path)));
     }
 
-    /// Findings; that nothing was checked is one as well.
+    /// The findings; it is one too if nothing was checked.
     pub(super) fn into_findings(self) -> Vec<String> {
         if self.checked == 0 {
             vec!["nothing was checked".into()]
@@ -70,7 +70,7 @@ const AGENT_KEYS: &[&str] = &[
     "color",
 ];
 
-/// Tools of the client. Some builds of it lack Grep and Glob, and do the same in Bash.
+/// The client's tools. Some builds lack Grep and Glob, and use Bash for the same purpose.
 const TOOLS: &[&str] = &[
     "Agent",
     "AskUserQuestion",
@@ -97,10 +97,10 @@ const SKILL_WORDS: usize = 900;
 const AGENT_WORDS: usize = 700;
 const ALL_SKILLS_WORDS: usize = 3_500;
 const ALL_AGENTS_WORDS: usize = 5_000;
-/// What names and descriptions may take of every context of the user's, in tokens.
+/// Maximum number of tokens that names and descriptions may take up in every context of the user's.
 const ALWAYS_TOKENS: usize = 400;
 
-/// Every command that is shown is one that this program understands.
+/// Every command shown must be valid for this program.
 pub(super) fn commands(plugin: &Plugin) -> Outcome {
     let mut outcome = Outcome::default();
     for page in &plugin.pages {
@@ -114,7 +114,7 @@ pub(super) fn commands(plugin: &Plugin) -> Outcome {
     outcome
 }
 
-/// Every link, and every path in the plugin's folder, leads to a file of the plugin.
+/// Every link, and every path in the plugin's folder, must lead to a file of the plugin.
 pub(super) fn links(plugin: &Plugin) -> Outcome {
     let mut outcome = Outcome::default();
     let rooted = pattern(r"\$\{CLAUDE_PLUGIN_ROOT\}/([\w./-]+\w)");
@@ -173,10 +173,11 @@ pub(super) fn references(plugin: &Plugin) -> Outcome {
     outcome
 }
 
-/// A skill's name that is not its folder's: the client's menu shows it, sorts by its length, and takes both.
+/// Skills whose name differs from their folder's: the client's menu shows the name and sorts by its length; the client
+/// accepts both.
 const MENU_NAMES: [(&str, &str); 1] = [("implement", "build")];
 
-/// Every key is one that the client reads, and the name is the one that it goes by.
+/// Every key must be one that the client reads, and the name must be the one that the client uses.
 pub(super) fn keys(plugin: &Plugin) -> Outcome {
     let mut outcome = Outcome::default();
     for page in plugin.described() {
@@ -264,8 +265,8 @@ fn names(list: &str) -> Vec<&str> {
         .collect()
 }
 
-/// A skill's description says to people what it does, and `when_to_use` says to the model when; an agent's description
-/// says when. All are brief.
+/// A skill's description tells people what it does, and `when_to_use` tells the model when to use it; an agent's
+/// description says when. All must be brief.
 pub(super) fn descriptions(plugin: &Plugin) -> Outcome {
     let mut outcome = Outcome::default();
     for page in plugin.described() {

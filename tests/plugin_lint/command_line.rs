@@ -1,4 +1,4 @@
-//! Whether a command that a page shows would be understood by this very program.
+//! Checks that a command shown on a page would be understood by this very program.
 
 use clap::error::ErrorKind;
 use clap::{Command, CommandFactory};
@@ -24,7 +24,7 @@ pub(super) fn calls(code: &Code) -> Vec<String> {
     .collect()
 }
 
-/// What is wrong with the call `line`, if anything. A span may also mention a command by its bare name.
+/// The mistake in the call `line`, if any. A span may also mention a command by its bare name.
 pub(super) fn mistake(line: &str, may_be_a_mention: bool) -> Option<String> {
     let Some(words) = split(line) else {
         return Some("a quote is not closed".into());
@@ -51,7 +51,7 @@ pub(super) fn mistake(line: &str, may_be_a_mention: bool) -> Option<String> {
     }
 }
 
-/// What of the call `line` does not exist, if anything: its command, or one of its flags. It may be a part of a call.
+/// The part of the call `line` that doesn't exist, if any: its command or one of its flags. The call may be incomplete.
 pub(super) fn unknown_part(line: &str) -> Option<String> {
     let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
     let mut tree = Cli::command();
@@ -59,7 +59,7 @@ pub(super) fn unknown_part(line: &str) -> Option<String> {
     let Some((command, rest)) = follow(&tree, &words[1..]) else {
         return Some("there is no such command".into());
     };
-    // One may stand behind the plan, as in `fp note PLAN add`.
+    // A subcommand may come after the plan, as in `fp note PLAN add`.
     let inner = rest.iter().find_map(|word| command.find_subcommand(word));
     let command = inner.unwrap_or(command);
     let flags = rest.iter().filter_map(|word| word.strip_prefix("--"));
@@ -88,7 +88,7 @@ fn follow<'a, 'w>(tree: &'a Command, words: &'w [String]) -> Option<(&'a Command
     (!names_a_command).then_some((tree, words))
 }
 
-/// Splits `line` as a shell does, with what stands for a value replaced by one; `None` if a quote is left open.
+/// Splits `line` like a shell, replacing placeholders with values; `None` if a quote is left open.
 fn split(line: &str) -> Option<Vec<String>> {
     let mut words: Vec<String> = Vec::new();
     let (mut word, mut quote, mut quoted) = (String::new(), None, false);

@@ -1,4 +1,4 @@
-//! The commands that the program's own texts name: help, errors, hints, notes.
+//! The commands mentioned in the program's own texts: help, errors, hints, notes.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::command_line;
 
-/// The program's source, file by file, without its tests; comments and texts of several lines are joined.
+/// The program's source, file by file, without its tests; multi-line comments and strings are joined.
 pub(super) fn sources() -> Vec<(String, String)> {
     let joined = Regex::new(r"\\\n\s*|\n\s*//[/!]? ?").expect("the pattern is valid");
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("crates")];

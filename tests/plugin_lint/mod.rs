@@ -1,4 +1,4 @@
-//! Tests of what ships as Markdown and JSON: a mistake in it is silent in the client, so it has to be loud here.
+//! Tests of the Markdown and JSON that ships: a mistake in it goes unnoticed in the client, so it has to be loud here.
 
 mod checks;
 mod command_line;
@@ -16,7 +16,7 @@ use crate::assets;
 
 type Check = fn(&Plugin) -> Outcome;
 
-/// Each check with a page that it has to object to, and its objection.
+/// Each check with a page that it must reject, and the finding.
 fn checks() -> Vec<(Check, &'static str, String, &'static str)> {
     let skill = "skills/a/SKILL.md";
     let agent = "agents/a.md";
@@ -221,7 +221,7 @@ fn the_manifest_agrees_with_the_program() {
     assert_eq!(manifest["engines"]["claude-code"], format!(">={oldest}"));
 }
 
-/// What is asked when the plugin is enabled is a setting, with its range and its default.
+/// Every option that the client asks for when the plugin is enabled must be a setting, with the same range and default.
 #[test]
 fn the_plugins_options_are_settings() {
     let manifest = json(".claude-plugin/plugin.json");
@@ -335,7 +335,7 @@ fn the_icon_is_a_square_picture() {
     assert!((512..=1024).contains(&side(16)));
 }
 
-/// The figures of the pages of some kinds, as rows of a table, with a row for all of them.
+/// The figures for the pages of these kinds, as table rows, with a row for all of them.
 fn figures(plugin: &Plugin, all: &str, kinds: &[PageKind]) -> String {
     let row =
         |name: &str, words: usize, tokens: usize| format!("| {name} | {words} | {tokens} |\n");

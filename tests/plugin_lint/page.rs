@@ -1,5 +1,4 @@
-//! What the checks look at: the shipped files by their place in the plugin, and the Markdown among them taken
-//! apart.
+//! The input of the checks: the shipped files by their path in the plugin, with the Markdown among them parsed.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +26,7 @@ pub(super) struct Page {
     pub(super) path: String,
     pub(super) kind: PageKind,
     pub(super) text: String,
-    /// The keys before the body; `None` if there are none, or they are no YAML mapping.
+    /// The front matter; `None` if there is none, or it isn't a YAML mapping.
     pub(super) keys: Option<Mapping>,
     pub(super) links: Vec<String>,
     pub(super) code: Vec<Code>,
@@ -83,7 +82,7 @@ impl Page {
         }
     }
 
-    /// The value of a key that is text, or empty.
+    /// The value of a key, or an empty string if it isn't a string.
     pub(super) fn key(&self, name: &str) -> &str {
         self.keys
             .as_ref()
@@ -107,7 +106,7 @@ impl Page {
         self.text.split_whitespace().count()
     }
 
-    /// About as many tokens as a model reads.
+    /// The approximate number of tokens for a model.
     pub(super) fn tokens(&self) -> usize {
         self.text.chars().count().div_ceil(4)
     }

@@ -1,4 +1,5 @@
-//! One word for one thing in all that people read. The names in the log, in JSON and in flags are older and stay.
+//! Each thing has a single word in everything that people read. The names in the log, in JSON and in flags are older
+//! and stay.
 
 use std::fs;
 use std::path::Path;
@@ -8,25 +9,24 @@ use regex::Regex;
 
 use crate::cli::Cli;
 
-/// Other words for an attempt and for the states of a task.
+/// Banned synonyms for an attempt and for the states of a task.
 const WORDS: &str =
     r"\b(?:[Ii]terations?|pending|PENDING|IMPLEMENTING|AWAITING_VERIFICATION|COMPLETED|SKIPPED)\b";
 
 /// Pages about the log, about JSON, and for developers.
 const PAGES_OF_NAMES: [&str; 3] = ["log.md", "run-protocol.md", "glossary.md"];
 
-/// Sources whose texts are read beside such a name: what verifiers get with `--iteration`, and the log's events.
-const SOURCES_OF_NAMES: [&str; 5] = [
+/// Sources whose texts are read next to such a name: those for verifiers, who pass `--iteration`, and those about the
+/// log's events.
+const SOURCES_OF_NAMES: [&str; 4] = [
     "payload/sections.rs",
     "run/message.rs",
     "commands/verify.rs",
     // The words of other systems.
     "fp-exchange/src/words.rs",
-    // Other words would send each comment again.
-    "linear/outbox.rs",
 ];
 
-/// What of `text` uses another word, outside code.
+/// The lines of `text` that use one of the banned synonyms, outside code.
 fn other_words(text: &str) -> Vec<String> {
     let code = Regex::new(r"(?s)```.*?```|`[^`]*`|--[a-z-]+|\{[^{}]*\}").expect("it is valid");
     let words = Regex::new(WORDS).expect("it is valid");
@@ -55,7 +55,7 @@ fn pages_and_help_have_one_word_for_one_thing() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let is_ours = name.ends_with(".md") && !PAGES_OF_NAMES.contains(&&*name);
-        // What was changed is told in the words of then.
+        // The changelog describes changes in the words used at the time.
         if is_ours && name != "CHANGELOG.md" {
             checked += 1;
             let lines = other_words(&fs::read_to_string(&path).unwrap());
@@ -81,7 +81,7 @@ fn messages_have_one_word_for_one_thing() {
     let (mut checked, mut found) = (0, Vec::new());
     for (path, source) in super::messages::sources() {
         for literal in text.captures_iter(&source) {
-            // A single word is a name.
+            // A string without spaces is a name.
             if literal[1].contains(' ') {
                 checked += 1;
                 let lines = other_words(&literal[1]);

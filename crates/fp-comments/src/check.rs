@@ -13,7 +13,7 @@ pub const MAX_BYTES: usize = 4 * 1024 * 1024;
 pub struct SourceFile<'p> {
     /// Its path. The name determines the language and the directives that are valid in it.
     pub path: &'p str,
-    /// True if the project counts it as a test: there, headings such as `given` and `set up` are no remarks.
+    /// True if the project counts it as a test: there, headings such as `given` and `set up` aren't reported.
     pub is_test: bool,
 }
 
@@ -37,7 +37,7 @@ pub fn remarks_of_edit(
     remarks_between(file, &texts.before, &texts.after)
 }
 
-/// The remarks in `after` that `before` doesn't have; both are texts of `file`.
+/// The remarks in `after` that `before` lacks; both are versions of `file`.
 #[must_use]
 pub fn remarks_between(file: SourceFile<'_>, before: &str, after: &str) -> Vec<CommentRemark> {
     if before == after || before.len().max(after.len()) > MAX_BYTES {
@@ -63,8 +63,8 @@ fn may_be_code(path: &str) -> bool {
     !name.contains('.') || SourceLanguage::for_file(path, "").is_some()
 }
 
-/// True if a fragment seems to begin and end outside of multi-line strings and comments. Inside of one,
-/// comments can't be told from code.
+/// True if a fragment seems to begin and end outside of multi-line strings and comments. Inside of one, comments and
+/// code can't be told apart.
 fn is_whole(fragment: &str) -> bool {
     let is_even = |mark: &str| fragment.matches(mark).count().is_multiple_of(2);
     let opened = |open: &str, close: &str| {
@@ -82,14 +82,14 @@ fn is_whole(fragment: &str) -> bool {
 /// Longest reply, in bytes.
 const MAX_REPLY: usize = 2048;
 
-/// Most remarks in a reply.
+/// Maximum number of remarks in a reply.
 const MAX_SHOWN: usize = 10;
 
 /// Longest text of a listed remark, in characters, and longest path.
 const MAX_REMARK: usize = 90;
 const MAX_PATH: usize = 240;
 
-/// The position of the list in a user's own request.
+/// The placeholder for the list in a user's own request.
 const PLACE: &str = "{{comments}}";
 
 const REQUEST: &str = "Remove each one that only restates the code next to it. Keep one that tells what the code can't \

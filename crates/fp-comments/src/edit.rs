@@ -1,5 +1,5 @@
-//! Finds the comments that an edit added, by comparing the file before and after it. Some editors send the
-//! whole file before the edit; from others there is only the edit, and the file on disk.
+//! Finds the comments that an edit added, by comparing the file before and after it. Some editors send the whole file
+//! before the edit; others send only the edit, so the file on disk is needed too.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -108,7 +108,8 @@ fn original_text(text: &str, replacements: &[TextReplacement<'_>]) -> Option<Str
         .try_fold(text.to_owned(), original)
 }
 
-/// `text` with `new` in place of `old`; `None` if it doesn't have `old`, or would become too long to be checked.
+/// `text` with `old` replaced by `new`; `None` if it doesn't contain `old`, or if the result would be too long to
+/// check.
 fn exchange(text: &str, old: &str, new: &str, everywhere: bool) -> Option<String> {
     let most = if everywhere { usize::MAX } else { 1 };
     let times = text.matches(old).take(most).count();
@@ -119,10 +120,10 @@ fn exchange(text: &str, old: &str, new: &str, everywhere: bool) -> Option<String
 /// Percentage of equal words from which one comment counts as an edited form of another.
 const SAME_WORDS: usize = 70;
 
-/// Most pairs of comments that are compared word by word; an edit with more counts as a new text.
+/// Maximum number of comment pairs to compare word by word; an edit with more counts as new text.
 const MAX_PAIRS: usize = 100_000;
 
-/// Most pairs of words that are compared; what is left then counts as new.
+/// Maximum number of word pairs to compare; comments left over after that count as new.
 const MAX_WORD_PAIRS: usize = 4_000_000;
 
 /// For each comment in `after`, true if it is new. A comment that was moved, indented, wrapped or edited in a few words is
@@ -153,7 +154,7 @@ pub fn added_comments(before: &[SourceComment<'_>], after: &[SourceComment<'_>])
     added
 }
 
-/// Both lists without their common beginning and end, after the length of that beginning.
+/// The length of the common prefix, and both lists without their common prefix and suffix.
 fn differing_parts<'a, T>(
     one: &'a [T],
     other: &'a [T],
@@ -169,7 +170,7 @@ fn differing_parts<'a, T>(
 
 type Runs = Vec<Range<usize>>;
 
-/// Clears the flags of new comments that are edited forms of old ones that are `gone`. `cut` groups the
+/// Clears the flags of new comments that are edited forms of `gone` ones, and the flags of those too. `cut` groups the
 /// flagged comments of each side for the comparison.
 fn forgive_edits(
     old: &[SourceComment<'_>],
@@ -266,8 +267,8 @@ fn are_alike(a: &[String], b: &[String]) -> bool {
     common * 200 >= total * SAME_WORDS
 }
 
-/// True if one word is the other with a typo: two letters exchanged; one letter added, dropped or changed in
-/// a word too long for another word to result; several in a long word with the same beginning.
+/// True if one word is the other with a typo: two letters swapped; one letter added, dropped or changed, if the word is
+/// too long for that to make another word; or several changed in a long word with the same beginning.
 fn is_slip(a: &str, b: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));

@@ -1,7 +1,7 @@
-//! From a portable plan to the text of a task tree, and to the record of where each of its tasks came from.
+//! Turns a portable plan into the text of a task tree, and into a record of where each task came from.
 //!
-//! Texts of strangers can begin anything in Markdown. So each task is written, read again and compared. A text that
-//! would be read as something else stays out of the tree, and `import.json` keeps it.
+//! Untrusted text can contain any Markdown. So each task is written, read back and compared. A text that would be read
+//! as something else stays out of the tree, and `import.json` keeps it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,9 +16,9 @@ use crate::formats::SourceFormat;
 use crate::portable::{PortablePlan, PortableTask, TaskWork, text_item};
 use crate::settle::{children_of, fit_to_tree};
 
-/// The name in `ext` of texts that can't be written in a tree.
+/// The key in `ext` for texts that can't be written in a tree.
 const UNWRITTEN: &str = "unwritten";
-/// Longest id of the source that stays an id: a longer one is no help in a tree.
+/// Longest source id to keep: a longer one is of no use in a tree.
 const MAX_OWN_ID: usize = 40;
 
 /// A tree that can be written to `tasks.md`, and the record of its origin.
@@ -28,7 +28,7 @@ pub struct PlanDraft {
     pub plan: PortablePlan,
     /// The canonical text.
     pub text: String,
-    /// The id of each task of the plan in it.
+    /// The id in that text of each task of the plan.
     pub ids: Vec<String>,
 }
 
@@ -71,8 +71,8 @@ impl PlanDraft {
         done.collect()
     }
 
-    /// The text of `import.json` for an import from `path` in the format `from`: where the plan came from, and what its
-    /// source says that the tree has no field for.
+    /// The text of `import.json` for an import from `path` in the format `from`: where the plan came from, and
+    /// everything in its source for which the tree has no field.
     pub fn origin(&self, from: SourceFormat, path: &str, at: Timestamp) -> String {
         let with_ext = |mut json: Value, ext: &Map<String, Value>| {
             if !ext.is_empty() {
@@ -80,7 +80,7 @@ impl PlanDraft {
             }
             json
         };
-        // By the ids in `tasks.md`, each with its id in the source.
+        // Keyed by the ids in `tasks.md`, each task with its id in the source.
         let tasks = self.ids.iter().cloned().zip(&self.plan.tasks);
         let tasks = tasks.map(|(id, task)| (id, with_ext(json!({ "id": task.id }), &task.ext)));
         let origin = json!({
@@ -94,7 +94,7 @@ impl PlanDraft {
     }
 }
 
-/// An id for each task, and whether they are those of the source: all of them, or none.
+/// An id for each task, and true if they are the source's own: either all of them are, or none.
 fn assign_ids(plan: &PortablePlan) -> (Vec<String>, bool) {
     let own: Option<Vec<String>> = plan.tasks.iter().map(own_id).collect();
     match own.filter(|ids| are_valid_ids(plan, ids)) {
@@ -105,12 +105,12 @@ fn assign_ids(plan: &PortablePlan) -> (Vec<String>, bool) {
 
 fn own_id(task: &PortableTask) -> Option<String> {
     let is_id = TaskId::new(task.id.as_str()).is_ok() && task.id.len() <= MAX_OWN_ID;
-    // These words mean something else where an id can stand.
+    // These words mean something else where an id can appear.
     let is_word = ["none", "and", "root", "task", "id"].contains(&task.id.to_lowercase().as_str());
     (is_id && !is_word).then(|| task.id.clone())
 }
 
-/// Each id is used once, on disks that ignore case as well, and extends its parent's.
+/// True if each id is used only once, even on case-insensitive disks, and extends its parent's.
 fn are_valid_ids(plan: &PortablePlan, ids: &[String]) -> bool {
     let mut seen = HashSet::new();
     let unique = ids
@@ -141,8 +141,8 @@ fn new_numbers(plan: &PortablePlan) -> Vec<String> {
     ids
 }
 
-/// The task of the tree with all texts of `portable` that are read back as they were meant; `ext` keeps the others, and
-/// those of a parent, of whose fields only the description counts. Dependencies are the caller's.
+/// The task of the tree, with all texts of `portable` that are read back as they were meant. `ext` keeps the others,
+/// and all fields of a parent but its description and complexity. The caller sets the dependencies.
 fn readable_task(portable: &mut PortableTask, id: &str, is_parent: bool) -> Task<'static> {
     let title = one_line(&portable.title);
     let mut task = Task {
@@ -189,7 +189,7 @@ fn set_items(task: &mut Task<'static>, kind: FieldKind, items: Vec<Item<'static>
     *task.fields.slot(kind) = Some(items.into());
 }
 
-/// Keeps those of `items` that are read back from the field `kind` of `task`, which has none yet.
+/// Keeps those of `items` that are read back as they were meant from the field `kind` of `task`, which is still empty.
 fn retain_readable(task: &Task<'static>, kind: FieldKind, items: &mut Vec<Item<'static>>) {
     let is_readable = |items: &[Item<'static>]| {
         let mut alone = titled_task(&task.id, &task.description);
@@ -209,7 +209,7 @@ fn keep_field(task: &mut PortableTask, kind: FieldKind) {
     keep_unwritten(task, &kind.key(), value);
 }
 
-/// Keeps what a tree can't hold.
+/// Stores a value that the tree can't hold.
 fn keep_unwritten(task: &mut PortableTask, name: &str, value: Value) {
     let unwritten = task
         .ext
@@ -218,7 +218,7 @@ fn keep_unwritten(task: &mut PortableTask, name: &str, value: Value) {
     unwritten[name] = value;
 }
 
-/// An entry as a tree can have it; `None` if it says nothing.
+/// `item` in a form that a tree can hold; `None` if it says nothing.
 fn clean_item(kind: FieldKind, item: &Item<'_>) -> Option<Item<'static>> {
     let text = match kind.form() {
         FieldForm::Prose => clean_lines(&item.text),
@@ -233,14 +233,14 @@ fn clean_item(kind: FieldKind, item: &Item<'_>) -> Option<Item<'static>> {
     })
 }
 
-/// The task is read as it was meant, and so is the one behind it.
+/// True if the task is read back as it was meant, and so is the one after it.
 fn reads_back(task: &Task<'static>) -> bool {
     let next = titled_task("next", "The task behind it");
     let root = titled_task("root", "Plan");
     text_of(&tree_of(root, vec![(task.clone(), None), (next, None)])).is_some()
 }
 
-/// The text of `plan`, if it is read as that plan.
+/// The text of `plan`, if it is read back as the same plan.
 fn text_of(plan: &Plan<'_>) -> Option<String> {
     let text = write(plan);
     let (again, findings) = parse(&text);
@@ -256,7 +256,7 @@ fn titled_task(id: &str, title: &str) -> Task<'static> {
     }
 }
 
-/// A title that is read as one: `text`, or `text` in quotation marks, or the id.
+/// A title that is read back as a title: `text`, `text` in quotation marks, or one made from the id.
 fn readable_title(text: &str, id: &str) -> String {
     let forms = [text.to_owned(), format!("“{text}”")];
     forms
@@ -285,8 +285,8 @@ fn tree_of(root: Task<'static>, tasks: Vec<(Task<'static>, Option<usize>)>) -> P
     }
 }
 
-/// The text of the whole tree. Should it be read as another tree although each task by itself is read right, the tasks
-/// keep no fields but their dependencies.
+/// The text of the whole tree. If it would be read as another tree although each task on its own is read correctly, the
+/// tasks lose all fields but their dependencies.
 fn write_readable(plan: &mut PortablePlan, ids: &[String]) -> String {
     let title = one_line(&plan.title);
     let title = if title.is_empty() {
@@ -335,13 +335,13 @@ fn write_readable(plan: &mut PortablePlan, ids: &[String]) -> String {
     write(&tree_of(root, drafted))
 }
 
-/// A tree reads such a text as an empty field.
+/// True if a tree reads this text as an empty field.
 fn says_nothing(text: &str) -> bool {
     let bare = text.trim().trim_matches(['*', '_', '`', '(', ')', '.']);
     bare.is_empty() || bare.eq_ignore_ascii_case("none")
 }
 
-/// `text` with its lines, without control characters and blanks at their ends.
+/// `text` with its line breaks, but without control characters, trailing blanks, and blanks around it.
 fn clean_lines(text: &str) -> String {
     let text = text
         .replace("\r\n", "\n")
@@ -365,7 +365,7 @@ pub(crate) mod tests {
     use super::*;
     use fp_plan::plan::format;
 
-    /// The tree of a draft, which has to be canonical.
+    /// Parses the tree of a draft, and asserts that it is canonical.
     fn tree(draft: &PlanDraft) -> Plan<'_> {
         let (tree, findings) = parse(&draft.text);
         assert_eq!(findings, [], "{}", draft.text);
@@ -425,7 +425,7 @@ pub(crate) mod tests {
             origin["tasks"]["x"]["ext"][UNWRITTEN],
             json!({ "title": "(Complexity: 99)" })
         );
-        // `fp validate` says that it is none.
+        // `fp validate` reports that it isn't a valid risk.
         let risk = tree.tasks[1].fields.value(FieldKind::Risk);
         assert_eq!(risk.map(|item| &*item.text), Some("cosmic"));
         assert_eq!(draft.plan.notices.len(), 1);
@@ -475,7 +475,7 @@ pub(crate) mod tests {
         );
     }
 
-    /// Texts that mean something in Markdown or in a tree, and any others.
+    /// Texts with a meaning in Markdown or in a tree, and arbitrary ones.
     fn any_text() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             4 => "[a-zA-Z0-9 ]{0,12}",
@@ -549,7 +549,8 @@ pub(crate) mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(300))]
-        /// Whatever a plan says, its draft is a canonical tree of the same shape, and what is not in it is kept.
+        /// Whatever a plan says, its draft is a canonical tree of the same shape, and everything that isn't in the tree
+        /// is kept.
         #[test]
         fn any_plan_is_drafted_and_read_back(plan in any_plan()) {
             let draft = PlanDraft::new(plan);

@@ -1,4 +1,4 @@
-//! A plan in neutral formats, and a task tree as a portable plan.
+//! Writes a plan in neutral formats, and turns a task tree into a portable plan.
 
 use fp_plan::plan::{FieldForm, FieldKind, Item, Plan, Task};
 use serde_json::{Map, Value, json};
@@ -8,8 +8,8 @@ use crate::portable::{PortablePlan, PortableTask, TaskWork, text_item};
 /// Version of the format `json`.
 const SCHEMA_VERSION: u32 = 1;
 
-/// The plan of `tree`, with the user's `goal` and the state of each leaf. The root is the plan itself, unless it is all
-/// there is.
+/// The plan of `tree`, with the user's `goal` and the state of each leaf. The root stands for the plan itself, unless
+/// it is the only task.
 pub fn portable_plan(
     tree: &Plan<'_>,
     goal: Option<&str>,
@@ -90,7 +90,7 @@ fn portable_task(task: &Task<'_>) -> PortableTask {
     portable
 }
 
-/// True if a field of a portable task can have all that the field `kind` says, or the task itself has it.
+/// True if a portable task can hold everything that the field `kind` says.
 fn is_read(task: &Task<'_>, kind: FieldKind) -> bool {
     let is_value = || task.fields.text(kind).is_some();
     match kind.form() {
@@ -100,7 +100,8 @@ fn is_read(task: &Task<'_>, kind: FieldKind) -> bool {
     }
 }
 
-/// The texts that no field of a portable task has, by label: unknown and unreadable fields, and notes of dependencies.
+/// The texts that no field of a portable task can hold, by label: unknown and unreadable fields, and notes on
+/// dependencies.
 fn unread_fields(task: &Task<'_>) -> Map<String, Value> {
     let mut unread = Map::new();
     let mut add = |label: &str, text: &str| match unread.get_mut(label) {
@@ -152,7 +153,7 @@ fn work_of_parent(children: &[&TaskWork]) -> TaskWork {
     }
 }
 
-/// Everything, in the words of this program.
+/// The whole plan, in this program's own terms.
 pub fn json_text(plan: &PortablePlan) -> String {
     let tasks = plan.tasks.iter().map(|task| {
         let mut json = task.to_json();
@@ -197,7 +198,7 @@ mod tests {
     proptest::proptest! {
         #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
 
-        /// Whoever reads what was exported as JSON has the same plan.
+        /// An exported plan in JSON is read back as the same plan.
         #[test]
         fn json_is_read_back(mut plan in crate::draft::tests::any_plan()) {
             for (at, task) in plan.tasks.iter_mut().enumerate() {

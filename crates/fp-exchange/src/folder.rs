@@ -1,4 +1,4 @@
-//! The texts of another system's plan, which the caller has read.
+//! The files of another system's plan, already read by the caller.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ impl SourceFolder {
         files.filter(move |(path, _)| has_extension(path, extension))
     }
 
-    /// The paths of the pages of tasks by `has_tasks`: those named `tasks.md`, or the only page.
+    /// The paths of the pages with tasks, according to `has_tasks`: those named `tasks.md`, or the only page.
     pub(crate) fn task_pages(&self, has_tasks: impl Fn(&str) -> bool) -> Vec<&str> {
         let alone = self.files_in("md").count() == 1;
         let is_named = |path: &str| alone || name_of(path).eq_ignore_ascii_case("tasks.md");
@@ -66,13 +66,13 @@ impl SourceFolder {
         pages.map(|(path, _)| path).collect()
     }
 
-    /// The page `name` in `folder`, whatever its case.
+    /// The page `name` in `folder`, ignoring case.
     pub(crate) fn page(&self, folder: &str, name: &str) -> Option<(&str, &str)> {
         self.files_in("md")
             .find(|(path, _)| folder_of(path) == folder && name_of(path).eq_ignore_ascii_case(name))
     }
 
-    /// The pages of `folder` as they are, by name.
+    /// The unchanged texts of the pages of `folder`, by name.
     pub(crate) fn pages_of(&self, folder: &str) -> Map<String, Value> {
         let pages = self
             .files_in("md")
@@ -104,12 +104,12 @@ impl SourceFolder {
             .map(|(_, map)| map)
     }
 
-    /// No file of it can be read.
+    /// True if none of its files can be read.
     pub fn is_broken(&self) -> bool {
         self.texts.len() == self.broken().count()
     }
 
-    /// The faults of JSON files that can't be read.
+    /// The JSON files that can't be read, each with its fault.
     pub(crate) fn broken(&self) -> impl Iterator<Item = (&str, &ImportNotice)> {
         self.json
             .iter()
@@ -123,7 +123,7 @@ fn has_extension(path: &str, extension: &str) -> bool {
         .is_some_and(|(_, found)| found.eq_ignore_ascii_case(extension))
 }
 
-/// The fault of a text that should be JSON, with its place in it.
+/// The notice for text that isn't valid JSON, with the place of the fault.
 pub(crate) fn not_json(fault: &serde_json::Error) -> ImportNotice {
     let (line, column, detail) = json_fault(fault);
     let notice = ImportNotice::problem(format!("not valid JSON: {detail}"));
@@ -135,7 +135,7 @@ pub(crate) fn folder_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// The part of a path behind its last `/`.
+/// The part of a path after its last `/`.
 pub(crate) fn name_of(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }

@@ -1,8 +1,9 @@
-//! Plans of other systems read, checked and drafted as a task tree; and a plan written in neutral formats.
+//! Reads and checks plans of other systems, drafts them as task trees, and writes plans in neutral formats.
 //!
-//! A reader turns the texts of a [`SourceFolder`] into a [`PortablePlan`], and a [`PlanDraft`] is the tree of what a tree
-//! can hold, with the record of where each task came from. The plan collects the notices on the way. The exports are
-//! written from a portable plan too. Nothing here touches a file, the clock or a process: `clippy.toml` forbids it.
+//! A reader turns the texts of a [`SourceFolder`] into a [`PortablePlan`]. A [`PlanDraft`] is the tree made of
+//! everything that a tree can hold, with the record of where each task came from. The plan collects notices along the
+//! way. Exports are written from a portable plan too. Nothing here touches a file, the clock or a process:
+//! `clippy.toml` forbids it.
 #![allow(
     missing_docs,
     reason = "only this program uses it, and the names say what the docs would repeat"

@@ -1,4 +1,4 @@
-//! Markdown by lines: headings with their sections, rows of tables, and code, as their authors wrote them.
+//! Reads Markdown line by line: headings with their sections, table rows, and code, as their authors wrote them.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ pub(crate) struct PageLine<'t> {
     /// From 1.
     pub(crate) number: usize,
     pub(crate) text: &'t str,
-    /// It is fenced code, or one of its fences.
+    /// True for fenced code and for its fences.
     pub(crate) in_code: bool,
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn page_lines(text: &str) -> Vec<PageLine<'_>> {
     lines
 }
 
-/// A text taken apart at its headings; the first part may have none.
+/// Splits a text at its headings; the first part may have none.
 pub(crate) fn sections_of(text: &str) -> Vec<PageSection<'_>> {
     let mut sections = vec![PageSection {
         level: 0,
@@ -94,7 +94,7 @@ fn heading(line: &PageLine<'_>) -> Option<(usize, String)> {
 /// `text` on one line, without the marks of emphasis, code and links around words.
 pub(crate) fn plain_text(text: &str) -> String {
     static LINK: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[([^\]]*)\]\([^)]*\)"));
-    // Patterns of paths have the same characters, and `__init__.py` has them as well.
+    // Path patterns contain the same characters, and so does `__init__.py`.
     static STRONG: LazyLock<Regex> =
         LazyLock::new(|| pattern(r"\*\*([^*\s][^*]*)\*\*|\b__([^_]+)__(?:\s|$)"));
     STRONG
@@ -104,7 +104,7 @@ pub(crate) fn plain_text(text: &str) -> String {
         .to_owned()
 }
 
-/// The cells of a row; a `|` behind a backslash is none of its borders.
+/// The cells of a row; a `|` after a backslash doesn't separate cells.
 pub(crate) fn cells_of(row: &str) -> Vec<String> {
     let row = row.trim().trim_start_matches('|');
     let row = if row.ends_with("\\|") {

@@ -1,4 +1,4 @@
-//! A plan in no system's own words, with the reports of an import about it.
+//! A plan independent of any system, with the notices of its import.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub struct PortablePlan {
     pub tasks: Vec<PortableTask>,
     /// The rest of what the source says about the plan, by the source's names.
     pub ext: Map<String, Value>,
-    /// Reports of an import about it.
+    /// Notices from its import.
     pub notices: Vec<ImportNotice>,
 }
 
@@ -76,7 +76,7 @@ impl PortableTask {
         }
     }
 
-    /// The task in the format `json`, but for its parent.
+    /// The task in the format `json`, except for its parent.
     pub(crate) fn to_json(&self) -> Map<String, Value> {
         let fields = FieldKind::ALL.into_iter();
         let fields = fields.filter_map(|kind| Some((kind.key(), self.field_json(kind)?)));
@@ -90,7 +90,7 @@ impl PortableTask {
         json
     }
 
-    /// A field in the format `json`; `None` where it is absent.
+    /// A field in the format `json`; `None` if it is absent.
     pub(crate) fn field_json(&self, kind: FieldKind) -> Option<Value> {
         let ids = match kind {
             FieldKind::Dependencies => &self.dependencies,
@@ -121,7 +121,7 @@ impl PortableTask {
         }
     }
 
-    /// Sets a field as the format `json` has it; false for a value that it can't have.
+    /// Sets a field from its value in the format `json`; returns false if the field can't have that value.
     pub(crate) fn set_json(&mut self, kind: FieldKind, value: &Value) -> bool {
         let item = |value: &Value| {
             let file = value
@@ -194,7 +194,7 @@ pub enum TaskWork {
 }
 
 impl TaskWork {
-    /// The same with its commit if it is done, or with its reason if it failed.
+    /// The same progress, with `commit` if it is done, or with `reason` if it failed.
     pub(crate) fn detailed(self, commit: Option<String>, reason: Option<String>) -> Self {
         match self {
             Self::Done { .. } => Self::Done { commit },
@@ -204,10 +204,10 @@ impl TaskWork {
     }
 }
 
-/// A report of an import about its source.
+/// A notice about the source of an import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ImportNotice {
-    /// Something is wrong with the source; the others are worth knowing.
+    /// True if something is wrong with the source; other notices are just worth knowing.
     #[serde(skip)]
     pub is_problem: bool,
     /// The path within the folder that is imported.
@@ -219,7 +219,7 @@ pub struct ImportNotice {
     /// From 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<usize>,
-    /// One sentence without a full stop. It quotes texts of strangers as they are.
+    /// One sentence without a full stop. It quotes untrusted text unchanged.
     pub text: String,
 }
 
@@ -252,7 +252,7 @@ impl ImportNotice {
         self
     }
 
-    /// The place of byte or character `column` of a line, both from 1.
+    /// Sets the place to byte or character `column` of a line, both counted from 1.
     pub fn at_place(mut self, line: usize, column: usize) -> Self {
         (self.line, self.column) = (Some(line), Some(column));
         self

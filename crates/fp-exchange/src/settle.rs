@@ -1,4 +1,4 @@
-//! Makes a plan one that a task tree can hold, and reports the faults of the plan as a whole.
+//! Turns a plan into one that a task tree can hold, and reports faults of the plan as a whole.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -6,12 +6,12 @@ use fp_plan::text::first_few;
 
 use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
 
-/// Most ids that a notice names.
+/// Maximum number of ids that a notice names.
 const MAX_NAMED: usize = 12;
 
-/// Makes a plan that a tree can hold, and reports each step. Cancelled tasks stay out, as do dependencies on what is not
-/// there. Dependencies of parents go to their leaves. Work that has begun or failed begins anew. Cycles stay: what is
-/// wrong in them, `fp validate` says, and people judge.
+/// Changes the plan so that a tree can hold it, and reports each step. Cancelled tasks are left out, as are
+/// dependencies on tasks that don't exist. Dependencies of parents move to their leaves. Work that is in progress or
+/// has failed starts over. Cycles stay: `fp validate` reports them, and people decide.
 pub(crate) fn fit_to_tree(plan: &mut PortablePlan) {
     sort_by_parents(plan);
     let out = leave_cancelled_out(plan);
@@ -20,7 +20,7 @@ pub(crate) fn fit_to_tree(plan: &mut PortablePlan) {
     begin_anew(plan);
 }
 
-/// Takes out cancelled tasks with their subtasks; returns their ids.
+/// Removes cancelled tasks with their subtasks; returns their ids.
 fn leave_cancelled_out(plan: &mut PortablePlan) -> HashSet<String> {
     let mut kept_at: Vec<Option<usize>> = Vec::with_capacity(plan.tasks.len());
     let mut cancelled: Vec<String> = Vec::new();
@@ -47,7 +47,7 @@ fn leave_cancelled_out(plan: &mut PortablePlan) -> HashSet<String> {
         .collect()
 }
 
-/// Takes out dependencies on tasks that are not there. The ids in `out` are those of tasks that stay out.
+/// Removes dependencies on tasks that don't exist. `out` holds the ids of the tasks that were left out.
 fn leave_unknown_out(plan: &mut PortablePlan, out: &HashSet<String>) {
     let PortablePlan { tasks, notices, .. } = plan;
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
@@ -96,7 +96,7 @@ pub(crate) fn children_of(plan: &PortablePlan) -> Vec<Vec<usize>> {
     children
 }
 
-/// Moves the children of each task directly behind it.
+/// Moves the children of each task directly after it.
 pub(crate) fn sort_by_parents(plan: &mut PortablePlan) {
     let children = children_of(plan);
     let mut tasks: Vec<Option<PortableTask>> = plan.tasks.drain(..).map(Some).collect();
@@ -106,7 +106,7 @@ pub(crate) fn sort_by_parents(plan: &mut PortablePlan) {
             .is_some_and(|task| task.parent.is_none())
     };
     let tops = (0..tasks.len()).rev().filter(is_top);
-    // Each with the new position of its parent.
+    // Each task with its parent's new position.
     let mut open: Vec<(usize, Option<usize>)> = tops.map(|at| (at, None)).collect();
     while let Some((at, parent)) = open.pop() {
         let place = plan.tasks.len();
@@ -118,7 +118,7 @@ pub(crate) fn sort_by_parents(plan: &mut PortablePlan) {
     }
 }
 
-/// Gives the dependencies of parents to their leaves: in a tree those of a parent mean nothing.
+/// Moves the dependencies of parents to their leaves: in a tree, a parent's dependencies mean nothing.
 fn hand_down(plan: &mut PortablePlan) {
     // The dependencies of each task and of everything above it.
     let mut whole: Vec<Vec<String>> = Vec::with_capacity(plan.tasks.len());
@@ -152,7 +152,7 @@ fn hand_down(plan: &mut PortablePlan) {
     }
 }
 
-/// Sets everything that is not done back to its beginning.
+/// Resets everything that isn't done to its initial state.
 fn begin_anew(plan: &mut PortablePlan) {
     let mut groups: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (children, task) in children_of(plan).into_iter().zip(&mut plan.tasks) {

@@ -1,4 +1,4 @@
-//! Texts of strangers brought into the forms of a portable plan: one line, a list, a status, a path.
+//! Converts untrusted text into the forms of a portable plan: one line, a list, a status, a path.
 
 use std::sync::LazyLock;
 
@@ -8,15 +8,15 @@ use serde_json::{Map, Value};
 
 use crate::portable::TaskWork;
 
-/// The regular expression of a constant.
+/// Compiles a constant regular expression.
 pub(crate) fn pattern(pattern: &'static str) -> Regex {
     Regex::new(pattern).expect("the pattern is valid")
 }
 
-/// Most characters of a title; a longer one becomes a description as well.
+/// Longest title, in characters; a longer one is cut, and its full text becomes the description.
 const TITLE: usize = 160;
 
-/// A title, and all of `text` if it says more.
+/// The first line as a title, and all of `text` if it says more.
 pub(crate) fn title_of(text: &str) -> (String, Option<String>) {
     let first = text
         .lines()
@@ -34,7 +34,7 @@ pub(crate) fn title_of(text: &str) -> (String, Option<String>) {
     (cut + "…", Some(text.trim().to_owned()))
 }
 
-/// The text says that there is nothing.
+/// True if the text means that there is nothing.
 pub(crate) fn is_none(text: &str) -> bool {
     const NONE: [&str; 6] = ["none", "n/a", "null", "nil", "없음", "해당 없음"];
     let bare = text
@@ -44,8 +44,8 @@ pub(crate) fn is_none(text: &str) -> bool {
     bare.is_empty() || NONE.iter().any(|none| bare.eq_ignore_ascii_case(none))
 }
 
-/// The entries of a text that is a list: its lines without bullets, boxes and numbers. An indented line without them goes
-/// on with the entry above it.
+/// The entries of a text that is a list: its lines without bullets, boxes and numbers. An indented line without any of
+/// these continues the entry above it.
 pub(crate) fn entries_of(text: &str) -> Vec<String> {
     let mut entries: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -61,7 +61,7 @@ pub(crate) fn entries_of(text: &str) -> Vec<String> {
     entries
 }
 
-/// A line of a list that begins an entry.
+/// True if a line of a list begins an entry.
 pub(crate) fn is_entry(line: &str) -> bool {
     bare_entry(line).len() < line.trim_start().len()
 }
@@ -73,7 +73,7 @@ pub(crate) fn bare_entry(line: &str) -> &str {
     &line[MARK.find(line).map_or(0, |mark| mark.end())..]
 }
 
-/// A list on one line, such as of ids or paths.
+/// The items of a list on one line, such as ids or paths.
 pub(crate) fn pieces_of(text: &str) -> Vec<String> {
     let pieces = text
         .split([';', ',', '\n'])
@@ -81,7 +81,7 @@ pub(crate) fn pieces_of(text: &str) -> Vec<String> {
     pieces.filter(|piece| !is_none(piece)).collect()
 }
 
-/// The first text under `keys` that is not blank; a number counts as one.
+/// The first text under `keys` that isn't blank; a number counts as text.
 pub(crate) fn text_at(map: &Map<String, Value>, keys: &[&str]) -> Option<String> {
     let text = |key: &&str| match map.get(*key)? {
         Value::String(text) => Some(text.clone()),
@@ -93,7 +93,7 @@ pub(crate) fn text_at(map: &Map<String, Value>, keys: &[&str]) -> Option<String>
         .find(|text| !text.trim().is_empty())
 }
 
-/// The words of any system for a progress.
+/// The words that any system uses for each kind of progress.
 const WORK: [(&str, TaskWork); 7] = [
     (
         "done|completed|complete|closed|finished|passed|pass|verified|success|succeeded|committed|완료|완료됨",
@@ -119,7 +119,7 @@ const WORK: [(&str, TaskWork); 7] = [
     ),
 ];
 
-/// The progress that any system's word or sign means; `None` for an unknown word.
+/// The progress that a word or sign of any system stands for; `None` for an unknown word.
 pub(crate) fn work_of(word: &str) -> Option<TaskWork> {
     let is_letter = |c: char| c.is_alphabetic() || c == '\'';
     let bare = one_line(&word.replace(|c| !is_letter(c), " ")).to_lowercase();
@@ -170,9 +170,9 @@ pub(crate) fn paths_in(text: &str) -> Vec<String> {
             .trim_end_matches(around)
             .trim_start_matches(|c| around(c) && c != '.');
         let (stem, extension) = path.rsplit_once('.').unwrap_or((path, ""));
-        // Words of people rarely begin with dots; paths that lead out do.
+        // Prose rarely has words that begin with dots, but paths that leave the folder do.
         let leads_out = path.starts_with("../") && path.len() > 3;
-        // `Node.js` and `e.g.` are no files.
+        // `Node.js` and `e.g.` aren't files.
         let is_name = !path.contains('/')
             && (stem.len() < 2
                 || (stem.starts_with(char::is_uppercase) && NOT_EXTENSIONS.contains(&extension)));

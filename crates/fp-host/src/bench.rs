@@ -52,9 +52,9 @@ pub struct MeasuredChange {
 #[derive(Debug)]
 pub(crate) struct Tried {
     pub(crate) runs: Vec<CommandRun>,
-    /// Changes by a command that no command may make.
+    /// Changes that a command made and that no command may make.
     pub(crate) faults: Vec<String>,
-    /// Changes of the task's own files.
+    /// Changes to the task's own files.
     own: Vec<String>,
     /// The working tree after the last one.
     tree: Oid,
@@ -168,8 +168,8 @@ impl<'b> Bench<'b> {
         })
     }
 
-    /// Runs the commands in the working tree just `measured`, which is then the change as they have left it. Returns how
-    /// they ran.
+    /// Runs the commands in the working tree just measured, and updates `measured` to the change as they left it.
+    /// Returns how they ran.
     pub(crate) fn try_commands(
         &self,
         measured: &mut MeasuredChange,
@@ -179,7 +179,7 @@ impl<'b> Bench<'b> {
     ) -> HostResult<Tried> {
         let mut tried = self.run_each(measured, agreed, lines, limits)?;
         if !tried.own.is_empty() && tried.faults.is_empty() {
-            // A tool such as a formatter changed the task's files: what counts is what it made of them.
+            // A tool such as a formatter changed the task's files, so its result is what counts.
             *measured = self.measure()?;
             tried = self.run_each(measured, agreed, lines, limits)?;
             let again = tried.own.iter().map(|fault| format!("{fault} each time"));

@@ -10,7 +10,7 @@ use crate::error::{HostError, HostResult};
 use crate::git::{CommitOutcome, EntryState, Git, StatusEntry, WorkingTreeStatus};
 use crate::platform;
 
-/// Most changed files that the hint lists if none was named.
+/// Maximum number of changed files that the hint lists if none was named.
 const MAX_LISTED: usize = 20;
 
 /// The changes of one commit.
@@ -123,7 +123,7 @@ fn changed_file(
 fn why_unfit(path: &Path) -> &'static str {
     match std::fs::symlink_metadata(path) {
         Err(_) => "there is no such file, and the last commit has none either",
-        // With a `.git` of its own it is a submodule.
+        // A folder with its own `.git` is a submodule.
         Ok(found) if found.is_dir() && !path.join(".git").exists() => FOLDER,
         Ok(_) => "it has not changed since the last commit, or git ignores it",
     }
@@ -138,8 +138,7 @@ impl ChosenChanges {
     /// Makes the commit with this message.
     ///
     /// # Errors
-    /// Git can't be run or its output can't be read. A problem that a person can settle is
-    /// [`CommitOutcome::Blocked`].
+    /// Git can't be run or its output can't be read. A problem that a person can fix is [`CommitOutcome::Blocked`].
     pub fn commit(&self, git: &Git, message: &str) -> HostResult<CommitOutcome> {
         match &self.files {
             Some(files) => git.commit(files, message),

@@ -1,5 +1,5 @@
-//! Settings come from several places; this layers them (the user's, over them the project's, over both the
-//! environment's) and remembers where each value comes from.
+//! Settings come from several places. This layers them (the user's, then the project's over those, then the
+//! environment's over both) and remembers where each value comes from.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -95,7 +95,7 @@ impl Config {
         Settings::from_layers(self.layers.iter().map(|(_, layer)| layer))
     }
 
-    /// Every setting as dotted key, value in force and origin, sorted by key.
+    /// Every setting with its dotted key, effective value and origin, sorted by key.
     pub fn explained(&self) -> BTreeMap<String, (Value, SettingOrigin)> {
         let defaults = Settings::default()
             .by_key()
@@ -162,7 +162,7 @@ fn user_file_on(
     Some(if mac_only { of_mac } else { usual })
 }
 
-/// True if the environment variable `name` is set to anything but an empty text, `0` or `false`.
+/// True if the environment variable `name` is set to anything but an empty string, `0` or `false`.
 pub fn is_set(env: Environment<'_>, name: &str) -> bool {
     env(name).is_some_and(|said| !matches!(&*said, "" | "0" | "false"))
 }
@@ -202,7 +202,7 @@ pub fn read_plugin_options(path: &Path) -> HostResult<SettingsLayer> {
         return Ok(layer);
     };
     for (option, setting) in PLUGIN_OPTIONS {
-        // The client keeps an unanswered option as an empty text.
+        // The client stores an unanswered option as an empty string.
         let given = options
             .get(option)
             .filter(|value| !value.is_null() && value.as_str() != Some(""));

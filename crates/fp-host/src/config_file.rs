@@ -54,7 +54,7 @@ pub(crate) fn parse_layer(path: &Path, text: &str) -> HostResult<(Value, Setting
 }
 
 /// Parses `word` from the command line as a value of the setting `key`: text stays as it is, a list is JSON or
-/// separated by commas, everything else is JSON. Returns `None` for `null`, which is no valid value.
+/// separated by commas, everything else is JSON. Returns `None` for `null`, which isn't a valid value.
 ///
 /// # Errors
 /// `key` isn't a setting.
@@ -125,8 +125,8 @@ pub fn change_setting(path: &Path, key: &str, value: Option<&Value>) -> HostResu
     Ok(true)
 }
 
-/// Edits `text` into the equivalent of `wanted`, which has `value` at `key`. Order, indentation, line ends and spelling
-/// of everything else stay. `None` if that can't be done in place, as with a repeated key.
+/// Edits `text` into the equivalent of `wanted`, which has `value` at `key`. The order, indentation, line ends and
+/// spelling of everything else stay the same. `None` if that can't be done in place, as with a repeated key.
 fn edit_in_place(text: &str, key: &str, value: Option<&Value>, wanted: &Value) -> Option<String> {
     let body = text.trim_start_matches('\u{feff}');
     let mark = &text[..text.len() - body.len()];

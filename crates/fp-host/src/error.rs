@@ -45,7 +45,7 @@ pub enum HostErrorKind {
 }
 
 impl HostError {
-    /// It could not be done.
+    /// An action that failed.
     pub fn failed(said: impl Display) -> Self {
         Self {
             kind: HostErrorKind::Other,
@@ -55,7 +55,7 @@ impl HostError {
         }
     }
 
-    /// It may not be done.
+    /// An action that isn't allowed.
     pub fn refused(said: impl Display) -> Self {
         Self::failed(said).with_end(Exit::Findings)
     }

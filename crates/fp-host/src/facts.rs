@@ -92,7 +92,7 @@ impl Folders {
         }
     }
 
-    /// The fact about a folder, remembered.
+    /// The fact about a folder, cached.
     fn folder(&mut self, path: &str) -> PathFact {
         if let Some(fact) = self.known.get(path) {
             return *fact;

@@ -51,7 +51,7 @@ pub(crate) fn advice_on(error: &io::Error) -> Option<&'static str> {
 }
 
 impl HostError {
-    /// The system's error `source` in doing something, which `said` tells.
+    /// Converts the system's error `source`; `said` describes the action that failed.
     fn of_system(said: impl Display, source: &io::Error) -> Self {
         let error = Self::failed(format_args!("{said}: {}", reason_of(source)));
         let error = match source.kind() {
@@ -64,7 +64,7 @@ impl HostError {
         }
     }
 
-    /// Turns the system's error from reading `path` into this one.
+    /// Converts the system's error from reading `path` into this one.
     pub fn reading(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
         |source| Self::of_system(format_args!("{} can't be read", path.display()), &source)
     }
@@ -105,7 +105,7 @@ impl HostError {
             .with_hint("name a file, or move what is in its place out of the way")
     }
 
-    /// More than `cap` bytes are in it.
+    /// The file has more than `cap` bytes.
     fn too_large(path: &Path, cap: u64) -> Self {
         let path = path.display();
         Self::failed(format_args!(
@@ -190,7 +190,7 @@ pub fn read_text(path: &Path, cap: u64) -> HostResult<String> {
     })
 }
 
-/// [`read_text`], with `None` if there is no such file.
+/// Like [`read_text`], but `None` if there is no such file.
 pub fn read_text_if_there(path: &Path, cap: u64) -> HostResult<Option<String>> {
     match read_text(path, cap) {
         Ok(text) => Ok(Some(text)),
@@ -208,7 +208,7 @@ pub fn atomic_write(path: &Path, bytes: &[u8]) -> HostResult<()> {
     write_over(path, bytes, wanted_permissions(path))
 }
 
-/// [`atomic_write`] of a file that is the user's alone, whatever the umask.
+/// [`atomic_write`] of a file that only the user can access, whatever the umask.
 pub fn write_private(path: &Path, bytes: &[u8]) -> HostResult<()> {
     // Temporary files are private.
     write_over(path, bytes, None)
@@ -271,8 +271,8 @@ impl FileMark {
     }
 }
 
-/// Opens a file that `fp` alone writes; `None` if it doesn't exist and isn't to be created. Refuses links, since
-/// writes would go where they lead, pipes, since opening one waits, and what is too large to be read at once.
+/// Opens a file that `fp` alone writes; `None` if it doesn't exist and `options` don't create it. Refuses links, since
+/// writes would go where they lead; pipes, since opening one waits; and files too large to read at once.
 pub(crate) fn open_own(path: &Path, options: &OpenOptions) -> HostResult<Option<File>> {
     let unfit = match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => Some(HostError::link(path)),
@@ -292,7 +292,7 @@ pub(crate) fn open_own(path: &Path, options: &OpenOptions) -> HostResult<Option<
     }
 }
 
-/// Such a file, open for reading, with its length and time; `None` if there is none.
+/// Opens such a file for reading, and returns it with its length and modification time; `None` if there is none.
 pub(crate) fn open_marked(path: &Path) -> HostResult<Option<(File, FileMark)>> {
     let Some(file) = open_own(path, OpenOptions::new().read(true))? else {
         return Ok(None);
@@ -308,7 +308,7 @@ pub(crate) fn read_all(mut file: File, path: &Path) -> HostResult<Vec<u8>> {
     Ok(text)
 }
 
-/// Cuts a torn line off after the first `whole` bytes of a log, and adds the missing newline if `unended`.
+/// Truncates a log to its first `whole` bytes, which drops a torn line, and adds the missing newline if `unended`.
 pub(crate) fn mend(path: &Path, whole: u64, unended: bool) -> HostResult<FileMark> {
     let mended = || {
         let mut log = OpenOptions::new().write(true).open(path)?;
@@ -365,8 +365,8 @@ pub fn acquire(path: &Path, patience: Duration) -> HostResult<File> {
     let mut file = match file.try_lock() {
         Ok(()) => file,
         Err(TryLockError::Error(error)) => return Err(failed(error)),
-        // The system's queue is fair: a process that polls can be overtaken forever. The queue knows no time limit, so a
-        // thread stands in it; after a timeout that thread lasts as long as the process.
+        // The system's queue is fair, whereas a process that polls can be overtaken forever. The queue has no timeout,
+        // so a thread waits in it; if the wait here times out, that thread lives as long as the process.
         Err(TryLockError::WouldBlock) => {
             let (sender, receiver) = mpsc::channel();
             std::thread::spawn(move || {
@@ -381,12 +381,12 @@ pub fn acquire(path: &Path, patience: Duration) -> HostResult<File> {
         }
     };
     let id = std::process::id().to_string();
-    // Best effort: a disk too full for ten digits must not keep anybody from the lock.
+    // Best effort: a disk too full for ten digits must not prevent anybody from taking the lock.
     drop(file.set_len(0).and_then(|()| file.write_all(id.as_bytes())));
     Ok(file)
 }
 
-/// The entries of `folder`; none where there is no such folder.
+/// The entries of `folder`; none if there is no such folder.
 pub(crate) fn entries_in(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
     match fs::read_dir(folder) {
         Ok(entries) => entries.collect(),
@@ -402,7 +402,7 @@ pub(crate) fn make_folders(path: &Path) -> HostResult<()> {
     fs::create_dir_all(path).map_err(HostError::writing(path))
 }
 
-/// Most dangling links followed in a row; the kernel has the same limit.
+/// Maximum number of dangling links to follow in a row; the kernel has the same limit.
 const LINKS: usize = 40;
 
 /// Removes `.` and `..` textually, as the client does before it follows links.
@@ -440,7 +440,7 @@ pub(crate) fn real(path: &Path) -> PathBuf {
     path
 }
 
-/// Puts `beside` in the place of `path`, or removes it.
+/// Renames `beside` to `path`, replacing it; on failure, removes `beside`.
 fn rename_over(beside: &Path, path: &Path) -> io::Result<()> {
     platform::replace_file(beside, path).inspect_err(|_| drop(fs::remove_file(beside)))
 }
@@ -480,8 +480,8 @@ fn write_beside(
     Ok(beside)
 }
 
-/// The permissions of the file that is replaced. A new file gets those that any program would give it, since
-/// temporary files have stricter ones.
+/// The permissions of the file to be replaced. A new file gets the usual ones, since temporary files have stricter
+/// ones.
 fn wanted_permissions(path: &Path) -> Option<fs::Permissions> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_file() => Some(metadata.permissions()),

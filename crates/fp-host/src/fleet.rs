@@ -1,7 +1,7 @@
-//! Shares a plan through a git remote. A ref there is the register of its log: a chain of commits whose messages are
-//! the log's lines and whose trees are the plan's files, changed only by compare-and-swap. A completed task's commit
-//! goes to the integration branch in the same atomic push as the entry that says so, so that neither ever appears
-//! alone.
+//! Shares a plan through a git remote. A ref on the remote serves as the log's register: a chain of commits whose
+//! messages are the log's lines and whose trees are the plan's files, changed only by compare-and-swap. A completed
+//! task's commit goes to the integration branch in the same atomic push as the log entry that records it, so that
+//! neither ever appears alone.
 
 mod redact;
 
@@ -32,11 +32,11 @@ const MEMBERSHIP: &str = "fleet.json";
 const PLAIN: &str = "it has text keys and plain values";
 /// Size limit of `fleet.json`, in bytes.
 const MEMBERSHIP_CAP: u64 = 16 * 1024 * 1024;
-/// Size limit of a shared plan's log, in bytes. It leaves room in the file for entries of this machine.
+/// Size limit of a shared plan's log, in bytes. It leaves room in the local file for this machine's own entries.
 const SHARED_LOG_CAP: u64 = 60 * 1024 * 1024;
 /// Size limit of a shared file of a plan, in bytes.
 const FILE_CAP: u64 = 16 * 1024 * 1024;
-/// The files of a plan that are shared, beside its evidence.
+/// The plan's files that are shared, in addition to its evidence.
 const TRAVELS: &str = "tasks.md plan.md plan.json import.json interview.json interview.md context.md \
     research.md critique.md signals.json";
 const EVIDENCE: &str = "evidence";
@@ -49,7 +49,7 @@ pub fn not_joined(plan: &PlanId) -> HostError {
     .with_hint(format_args!("run `fp join {plan}`"))
 }
 
-/// Another machine was faster; a retry decides on the new state.
+/// Another machine changed the plan first; a retry decides based on the new state.
 pub fn overtaken() -> HostError {
     HostError::failed("another machine changed the plan at the same moment")
         .with_hint("run the same command again")
@@ -69,7 +69,7 @@ pub fn unreachable(remote: &str, source: &HostError) -> HostError {
     error.with_hint(hint).with_end(Exit::CutOff)
 }
 
-/// The error for `commit` of `name`, which no machine of the plan made; `detail` says why.
+/// The error for `commit` of `name`, which none of the plan's machines made; `detail` says why.
 pub(crate) fn foreign_commit(commit: &Oid, name: &str, detail: &str) -> HostError {
     HostError::failed(format_args!("commit {commit} of {name}: {detail}")).with_hint(
         "somebody else pushed to it: take that commit away, and keep others from pushing there, or `fp fleet --leave` the plan",
@@ -88,13 +88,14 @@ pub(crate) fn secret_found(place: &str) -> HostError {
 
 const NOT_SIGNED: &str = "it is not signed by somebody that git trusts";
 
-/// Most doublings of a [`pause`].
+/// Maximum number of doublings of a [`pause`].
 const LONGER: u32 = 2;
-/// Most retries of a command when other machines are faster.
+/// Maximum number of times a command is retried because other machines were faster.
 pub const TRIES: u32 = 40;
 
-/// Waits before try number `tries`, from 1, after one that took this long: a random part of twice that time at first,
-/// of four times that later. Thus machines that lost the same race retry at different moments.
+/// Waits before try number `tries`, counted from 1, where `took` is the duration of the previous try: a random part of
+/// twice that time at first, and of four times that time later. This way, machines that lost the same race retry at
+/// different moments.
 pub fn pause(tries: u32, took: Duration) {
     let part = u64::from_str_radix(&fresh_token()[..8], 16).unwrap_or_default();
     let part = part as f64 / f64::from(u32::MAX);
@@ -106,15 +107,16 @@ pub fn pause(tries: u32, took: Duration) {
 #[serde(rename_all = "camelCase")]
 pub struct InFlight {
     pub commit: Oid,
-    /// Length of the log before it.
+    /// Length of the log before this push.
     pub log_bytes: u64,
-    /// Length and hash of the waiting entries before it, which it includes.
+    /// Length and hash of the waiting entries before this push, which includes them.
     waited: u64,
     waited_hash: String,
 }
 
 impl InFlight {
-    /// Length of the part of `waiting`, the entries that wait now, that this push includes; 0 once that is dropped.
+    /// Length of the part of `waiting`, the currently waiting entries, that this push includes; 0 if those entries have
+    /// been dropped.
     pub(crate) fn waited_in(&self, waiting: &[u8]) -> usize {
         let length = self.waited as usize;
         let same = waiting
@@ -157,16 +159,16 @@ pub struct Membership {
     pub machine: MachineId,
     #[serde(flatten)]
     pub place: FleetPlace,
-    /// The newest commit of the log that is in the log here.
+    /// The newest commit of the shared log that has been added to the local log.
     pub seen: Oid,
     /// The newest commit of the integration branch.
     pub tip: Oid,
-    /// Pushes onto `seen` that may still land, the last one last.
+    /// Pushes based on `seen` that may still land, newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub in_flight: Vec<InFlight>,
     /// The last sign of life of each machine, by this one's clock.
     pub heard: BTreeMap<MachineId, Timestamp>,
-    /// The time of the last fetch, and this machine's last entry on the remote.
+    /// The times of the last fetch and of this machine's last successful push.
     pub fetched_at: Timestamp,
     pub pushed_at: Timestamp,
     tree: Oid,
@@ -174,8 +176,8 @@ pub struct Membership {
 }
 
 impl Membership {
-    /// Loads the membership that this machine created. Ignores a file that somebody else wrote, which can come with a
-    /// clone.
+    /// Loads the membership that this machine created. Ignores a file that somebody else wrote, since a clone can
+    /// contain one.
     pub(crate) fn load_own(folder: &Path, plan: &PlanId) -> HostResult<Option<Self>> {
         let Some(text) = file::read_text_if_there(&folder.join(MEMBERSHIP), MEMBERSHIP_CAP)? else {
             return Ok(None);
@@ -188,7 +190,7 @@ impl Membership {
         Ok(is_own.then_some(member))
     }
 
-    /// The entry of this membership in the trust store: its fixed fields.
+    /// The trust store entry for this membership: its fixed fields.
     fn trust_consent(&self, plan: &PlanId) -> Consent {
         let fixed = serde_json::to_vec(&(&self.key, &self.machine, &self.place));
         Consent::Part {
@@ -215,8 +217,8 @@ impl Membership {
         }
     }
 
-    /// Fails if `entry` of `commit` can't come after `before`, or claims to come from this machine, which has not
-    /// pushed that commit.
+    /// Fails if `entry` of `commit` can't follow `before`, or claims to come from this machine although this machine
+    /// didn't push that commit.
     pub(crate) fn expect_genuine(
         &self,
         commit: &Oid,
@@ -258,7 +260,7 @@ impl Membership {
     pub(crate) fn apply_news(&mut self, news: News) {
         if let Some(last) = news.commits.into_iter().next_back() {
             (self.seen, self.tree) = (last.id, last.tree);
-            // Pushes onto an older commit can't land any more.
+            // Pushes based on an older commit can't land any more.
             self.in_flight.clear();
         }
         (self.tip, self.fetched_at) = (news.tip, clock::now());
@@ -376,7 +378,7 @@ impl FleetRemote {
         ))
     }
 
-    /// Fails if the log would get too long with the entries at, or after, `commit`.
+    /// Fails if the entries at or after `commit` would make the log too long.
     pub(crate) fn expect_room(&self, commit: &Oid, bytes: u64) -> HostResult<()> {
         if bytes <= SHARED_LOG_CAP {
             return Ok(());
@@ -418,7 +420,8 @@ impl FleetRemote {
         }
     }
 
-    /// Fetches both refs beside the accepted ones; returns the newest commits of the log and of the branch.
+    /// Fetches both refs into separate local refs beside the accepted ones; returns the newest commits of the log and
+    /// of the branch.
     fn fetch_tips(&self) -> HostResult<(Oid, Oid)> {
         let branch = self.branch_ref();
         let (new_log, new_branch) = (self.local_ref("new/log"), self.local_ref("new/branch"));
@@ -460,14 +463,14 @@ impl FleetRemote {
         }
     }
 
-    /// Points the local refs at the accepted commits, so that git keeps them whatever is fetched next.
+    /// Points the local refs at the accepted commits, so that git keeps those commits whatever is fetched next.
     fn keep_seen(&self, member: &Membership) -> HostResult<()> {
         let (log, branch) = (self.local_ref("log"), self.local_ref("branch"));
         let refs = [(log.as_str(), &member.seen), (&branch, &member.tip)];
         self.git.set_refs(&refs)
     }
 
-    /// The news on the remote since `member` last fetched, if any.
+    /// Fetches the remote's news since `member` last fetched, if any.
     pub(crate) fn fetch(&self, member: &Membership) -> HostResult<Option<News>> {
         self.keep_seen(member)?;
         let (to, tip) = self.fetch_tips()?;
@@ -494,7 +497,7 @@ impl FleetRemote {
         Ok(Some(news))
     }
 
-    /// The remote's whole plan.
+    /// Fetches the remote's whole plan.
     pub fn fetch_all(&self) -> HostResult<News> {
         let (to, tip) = self.fetch_tips()?;
         let news = News {
@@ -505,8 +508,8 @@ impl FleetRemote {
         Ok(news)
     }
 
-    /// Pushes `lines`, ending with `entry`, and with them `commit` to the branch. On success `member` is updated;
-    /// nothing else is written locally yet.
+    /// Pushes `lines`, which end with `entry`, and along with them pushes `commit`, if any, to the branch. On success
+    /// `member` is updated; nothing else is written locally yet.
     pub(crate) fn push(
         &self,
         member: &mut Membership,
@@ -566,7 +569,7 @@ impl FleetRemote {
         }
     }
 
-    /// Creates a membership as `machine`, which has seen only the branch at `tip`.
+    /// Creates a membership for `machine` that has seen only the branch at `tip`.
     fn membership(
         &self,
         machine: MachineId,
@@ -595,7 +598,7 @@ impl FleetRemote {
         Ok(member)
     }
 
-    /// Creates the plan on the remote with its whole log, and the branch at `head`; fails if either exists.
+    /// Creates the plan on the remote with its whole log, and the branch at `head`; fails if either already exists.
     pub fn begin(&self, machine: &MachineId, lines: &[u8], head: &Oid) -> HostResult<Membership> {
         let heard = BTreeMap::from([(machine.clone(), clock::now())]);
         let mut member = self.membership(machine.clone(), head.clone(), heard)?;
@@ -641,7 +644,7 @@ impl FleetRemote {
         Ok((member, entries))
     }
 
-    /// Stores the local files of the plan; returns their tree. No process if none has changed.
+    /// Stores the plan's local files in git; returns their tree. Runs no process if none has changed.
     fn stored_files(&self, member: &Membership) -> HostResult<(Oid, BTreeMap<String, KnownFile>)> {
         let mut files = BTreeMap::new();
         for name in self.travelling_files()? {
@@ -690,8 +693,8 @@ impl FleetRemote {
         Ok(names)
     }
 
-    /// Writes the plan's files that others have changed. If one was also changed locally, its old text is kept beside
-    /// it.
+    /// Writes the plan's files that others have changed. If a file was also changed locally, the local version is kept
+    /// beside it.
     pub(crate) fn write_files(
         &self,
         member: &mut Membership,
@@ -721,7 +724,7 @@ impl FleetRemote {
             let (path, Some(content)) = (self.folder.join(name), contents.get(blob)) else {
                 continue;
             };
-            // A link in the repository could lead out of the plan.
+            // A symbolic link in the repository could lead out of the plan.
             if let Some(folder) = path.parent().filter(|folder| folder.is_symlink()) {
                 return Err(HostError::link(folder));
             }

@@ -39,7 +39,7 @@ impl Interrupt {
         self.0.swap(false, Ordering::Relaxed)
     }
 
-    /// Waits for `time` or until the process is asked to end; true if it was.
+    /// Waits for `time`, or until the process is asked to exit; returns true if it was.
     pub fn wait_for(&self, time: Duration) -> bool {
         let end = Instant::now() + time;
         while !self.is_requested() {

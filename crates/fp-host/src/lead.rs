@@ -1,4 +1,4 @@
-//! Finds out whether the process that leads a run is still there.
+//! Finds out whether the process that leads a run is still alive.
 
 use std::fs::{OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,8 @@ use crate::platform;
 /// Name of the file that the lead of a plan keeps locked.
 pub const LEAD_LOCK: &str = "lead.lock";
 
-/// A check of the lead's lock. It must come before the log is read: a lead that ends the run in between is not lost.
+/// A check of the lead's lock. It must come before the log is read, so that a lead that ends the run in between isn't
+/// taken for one that died.
 #[derive(Debug)]
 pub struct LeadLook {
     lock: PathBuf,
@@ -20,14 +21,14 @@ pub struct LeadLook {
 }
 
 impl LeadLook {
-    /// Checks the lock of the lead of the plan in `folder`.
+    /// Checks the lead's lock of the plan in `folder`.
     pub fn in_folder(folder: &Path) -> Self {
         let lock = folder.join(LEAD_LOCK);
         let was_held = is_held(&lock);
         Self { lock, was_held }
     }
 
-    /// The presence of the lead of `state`, which was read after this check.
+    /// The presence of the lead, based on this check and on `state`, which was read after it.
     pub fn presence(&self, state: &State) -> LeadPresence {
         let Some(run) = state.run.as_ref().filter(|_| state.is_running()) else {
             return LeadPresence::Unknown;
@@ -46,7 +47,8 @@ impl LeadLook {
     }
 }
 
-/// True if a process holds `lock`. Uses a shared lock, so that two checks don't take each other for the holder.
+/// True if a process holds `lock`. Takes a shared lock, so that two concurrent checks don't mistake each other for the
+/// holder.
 fn is_held(lock: &Path) -> Option<bool> {
     let Some(file) = open_own(lock, OpenOptions::new().read(true)).ok()? else {
         return Some(false);

@@ -83,7 +83,7 @@ impl Tree {
         take(plan.leaves().find(|task| task.id == known.id.as_str()))
     }
 
-    /// The same for a leaf that must be unchanged since its approval.
+    /// Like [`Tree::with_leaf`], for a leaf that must be unchanged since its approval.
     pub fn with_approved<R>(
         &self,
         known: &Leaf,
@@ -154,13 +154,13 @@ impl OpenPlan {
         })
     }
 
-    /// The goal in the user's words, or the plan's id if they were not kept.
+    /// The goal in the user's words, or the plan's id if they weren't recorded.
     pub fn goal(&self) -> String {
         self.folder.goal().unwrap_or_else(|| self.id().to_string())
     }
 
-    /// Fails unless the user of this machine agreed to the approval in `state`. A sync may bring another approval, so
-    /// check the state that is acted on.
+    /// Fails unless the user of this machine agreed to the approval in `state`. A sync may bring a different approval,
+    /// so check the same state that you act on.
     pub fn agreed_commands(&self, state: &State) -> HostResult<AgreedCommands> {
         TrustStore::of_process(&self.repo)?.agreed_commands(state)
     }
@@ -169,7 +169,7 @@ impl OpenPlan {
         self.store.load()
     }
 
-    /// Checks for the lead of the run; call it before reading the log.
+    /// Checks the lock of the run's lead; call this before reading the log.
     pub fn look_at_lead(&self) -> LeadLook {
         LeadLook::in_folder(self.folder.path())
     }
@@ -179,20 +179,20 @@ impl OpenPlan {
         self.store.lock(LOCK_PATIENCE)
     }
 
-    /// Takes the lock for appending entries that all machines must see in one order, after syncing. The same as
-    /// [`OpenPlan::lock`] in a plan that isn't shared.
+    /// Syncs, then takes the lock for appending entries that all machines must see in the same order. Equivalent to
+    /// [`OpenPlan::lock`] if the plan isn't shared.
     pub fn lock_in_order(&self) -> HostResult<Ledger<'_>> {
         loop {
             match self.try_lock_in_order()? {
                 Ok(ledger) => return Ok(ledger),
-                // The lock on worktrees comes before that on the log.
+                // The lock on worktrees must be taken before the lock on the log.
                 Err(synced) => self.keep_lost(&synced),
             }
         }
     }
 
-    /// The same for a caller that holds the lock on worktrees. Gives the lock back if this machine has lost tasks,
-    /// because [`OpenPlan::keep_lost`] has to save their work first.
+    /// Like [`OpenPlan::lock_in_order`], for a caller that holds the lock on worktrees. Releases the lock if this
+    /// machine has lost tasks, because [`OpenPlan::keep_lost`] has to save their work first.
     pub fn try_lock_in_order(&self) -> HostResult<Result<Ledger<'_>, Synced>> {
         let (ledger, synced) = self.store.lock_in_order(SYNC_PATIENCE)?;
         Ok(if synced.lost.is_none() {
@@ -222,7 +222,7 @@ impl OpenPlan {
         self.worktrees().with_file_name(INTEGRATION)
     }
 
-    /// The base commit of the next task.
+    /// The commit that the next task will be based on.
     pub fn newest(&self, state: &State) -> HostResult<Oid> {
         match self.store.membership()? {
             Some(member) => Ok(member.tip),
@@ -230,13 +230,13 @@ impl OpenPlan {
         }
     }
 
-    /// The lock for making commits, one at a time in the whole repository.
+    /// The lock for making commits: only one at a time in the whole repository.
     pub fn commit_lock(&self) -> PathBuf {
         self.folder.path().with_file_name("commit.lock")
     }
 
-    /// The lock for adding and removing builders' worktrees, one for the whole repository since git keeps its
-    /// records of them in one place.
+    /// The lock for adding and removing builders' worktrees: one for the whole repository, since git keeps its records
+    /// of them in one place.
     pub fn worktrees_lock(&self) -> PathBuf {
         self.folder.path().with_file_name("worktrees.lock")
     }

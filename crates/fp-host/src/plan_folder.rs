@@ -29,7 +29,7 @@ const PLAN_FILES: &str = "analysis.md archived.json context.md critique.md event
     fleet.json handoff.md import.json interview.json interview.md lead.lock \
     linear-mapping.json lock material.md notepad.md plan.json plan.md pre-analysis.md \
     report.html research.md signals.json sync.lock tasks.md waiting.jsonl";
-/// The files that it writes beside those folders.
+/// The files that `fp` writes beside the plans' folders.
 const BESIDE_PLANS: [&str; 3] = [IGNORE, "commit.lock", "worktrees.lock"];
 const IGNORE: &str = ".gitignore";
 
@@ -51,7 +51,7 @@ fn is_file_of_plan(file: &str) -> bool {
     }
 }
 
-/// Most plans for the same goal on one day.
+/// Maximum number of plans for the same goal on one day.
 const MAX_SUFFIX: u32 = 999;
 
 /// The folder of one plan; it exists, and is a real folder inside the repository.
@@ -72,7 +72,7 @@ impl PlanFolder {
         &self.path
     }
 
-    /// The path of `name` in the folder. `name` is static, so it never comes from a stranger.
+    /// The path of `name` in the folder. `name` is static, so it never comes from untrusted input.
     pub fn file(&self, name: &'static str) -> PathBuf {
         self.path.join(name)
     }
@@ -202,8 +202,8 @@ impl Plans {
         }
     }
 
-    /// Creates the folder of a new plan for `goal` on the day `today`. Its id is the goal's slug and the
-    /// date, with `-2`, `-3` … if that is taken. Two concurrent processes each get their own.
+    /// Creates the folder of a new plan for `goal` on the day `today`. Its id is the goal's slug and the date, with
+    /// `-2`, `-3` … appended if that is taken. Two concurrent processes each get a different one.
     pub fn create(&self, goal: &str, today: Date) -> HostResult<PlanFolder> {
         self.make_dir()?;
         let base = format!("{}-{}", slug(goal), today.strftime("%Y%m%d"));
@@ -251,7 +251,7 @@ impl Plans {
         }
     }
 
-    /// True if there is neither a plan nor the file that keeps plans out of git.
+    /// True if there is no plan, and also no file that keeps plans out of git.
     fn is_unignored(&self) -> HostResult<bool> {
         Ok(fs::symlink_metadata(self.dir.join(IGNORE)).is_err() && self.list()?.is_empty())
     }
@@ -280,7 +280,7 @@ fn activity_of(folder: &PlanFolder) -> Option<String> {
     (!is_over).then(|| StatusReport::new(&state, lead.presence(&state)).list_line())
 }
 
-/// Most plans that an error lists.
+/// Maximum number of plans that an error lists.
 const MAX_LISTED: usize = 20;
 
 const NAME_ONE: &str =
@@ -293,7 +293,7 @@ fn no_id(invalid: InvalidId) -> HostError {
     HostError::failed(format_args!("no plan has such a name: {invalid}")).with_hint(NAME_ONE)
 }
 
-/// No plan has that id, number or part; those are the plans, in the order of [`Plans::list`].
+/// The error if no plan matches `selector`. Lists the `existing` ones in the order of [`Plans::list`].
 fn not_found(selector: &str, existing: &[PlanId]) -> HostError {
     let hint = match existing {
         [] => PLAN_FIRST,
@@ -307,7 +307,7 @@ fn not_found(selector: &str, existing: &[PlanId]) -> HostError {
     .with_kind(HostErrorKind::NoPlan)
 }
 
-/// No plan was named, and of those that exist none is active.
+/// The error if no plan was named and none of the existing ones is active.
 fn none_active(existing: &[PlanId]) -> HostError {
     let error = match existing {
         [] => HostError::failed("nothing is planned here yet").with_hint(PLAN_FIRST),
@@ -320,7 +320,7 @@ fn none_active(existing: &[PlanId]) -> HostError {
     error.with_kind(HostErrorKind::NoneActive)
 }
 
-/// The folder of all plans leads out of the repository, to `target`.
+/// The error if the folder of all plans leads out of the repository, to `target`.
 fn leads_out(dir: &Path, target: &Path) -> HostError {
     let (dir, target) = (dir.display(), target.display());
     HostError::failed(format_args!(
@@ -346,7 +346,7 @@ fn others(existing: &[PlanId]) -> String {
     }
 }
 
-/// Lists plans by number, one a line; at most [`MAX_LISTED`], with a count of the rest.
+/// Lists plans with their numbers, one per line: at most [`MAX_LISTED`], with a count of the rest.
 fn listed(plans: &[(usize, impl Display)]) -> String {
     // Keeps the newest: the user most likely means one of those.
     let left_out = plans.len().saturating_sub(MAX_LISTED);
@@ -360,11 +360,11 @@ fn listed(plans: &[(usize, impl Display)]) -> String {
     text
 }
 
-/// Most digits of a plan's number. With more it is a part of a date.
+/// Maximum number of digits in a plan's number. Anything longer is part of a date.
 const MAX_NUMBER: usize = 3;
 
-/// The id of `existing` that `selector` names: a number from 1, or a part of exactly one id. A number is never a part: each
-/// id has digits.
+/// The id in `existing` that `selector` names: by a number from 1, or by a part of exactly one id. A number is never
+/// taken for a part, since every id contains digits.
 fn select_id(selector: &str, existing: Vec<PlanId>) -> HostResult<PlanId> {
     let part = selector.to_ascii_lowercase();
     let numbered = (1..).zip(&existing);

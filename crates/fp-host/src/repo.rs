@@ -13,7 +13,7 @@ use crate::platform;
 
 /// The folder for configuration, specs and plans.
 pub const HOME: &str = ".fractal-planner";
-/// The folder of roadmaps. A change there during a build doesn't count as the task's.
+/// The folder of roadmaps. A change there during a build isn't attributed to the task.
 pub const ROADMAPS: &str = ".fractal-planner/roadmaps";
 
 /// Size limit of git's own files, in bytes.
@@ -22,17 +22,17 @@ const GIT_FILE_CAP: u64 = 64 * 1024;
 /// A place to keep plans.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repo {
-    /// The root of the main worktree; without git, the nearest folder with a `.fractal-planner`, else the
-    /// folder of the search. Absolute, without symbolic links if it exists.
+    /// The root of the main worktree; without git, the nearest folder with a `.fractal-planner`, or else the folder
+    /// where the search started. Absolute, and without symbolic links if it exists.
     pub root: PathBuf,
     /// The git directory that all worktrees share; `None` without a git repository.
     pub git_dir: Option<PathBuf>,
-    /// The root of the worktree around the folder of the search: [`Repo::root`] or a linked one.
+    /// The root of the worktree around the folder where the search started: [`Repo::root`] or a linked worktree.
     pub worktree: PathBuf,
 }
 
 impl Repo {
-    /// Finds the repository around `cwd`. Never fails; a broken `.git` counts as none.
+    /// Finds the repository around `cwd`. Never fails; treats a broken `.git` as if there were none.
     pub fn find(cwd: &Path) -> Self {
         let cwd = platform::real_path(cwd)
             .or_else(|_| std::path::absolute(cwd))
@@ -73,8 +73,8 @@ impl Repo {
         self.root.join(&settings.plans_dir)
     }
 
-    /// The path of the file `path` from the root of its checkout, with `/` between its parts. `None` outside of the
-    /// main worktree and the current one.
+    /// The path of the file `path` relative to the root of its checkout, with `/` as the separator. `None` outside of
+    /// the main worktree and the current one.
     pub fn relative(&self, path: &Path) -> Option<String> {
         let folder = platform::real_path(path.parent()?).ok()?;
         let path = folder.join(path.file_name()?);
@@ -90,7 +90,7 @@ impl Repo {
         parts.map(|parts| parts.join("/"))
     }
 
-    /// Creates the folder `path`, with `/` between its parts, if it doesn't exist. Fails if a link on the way
+    /// Creates the folder `path`, which uses `/` as the separator, if it doesn't exist. Fails if a link along the path
     /// leads out of the repository.
     pub fn make_folder(&self, path: &str) -> HostResult<PathBuf> {
         let mut folder = self.root.clone();
@@ -134,8 +134,7 @@ pub(crate) fn git_dir_of(folder: &Path) -> Option<PathBuf> {
     platform::real_path(git_dir).ok()
 }
 
-/// The checkout that owns the git directory `shared`, for a linked worktree. `None` for a bare repository
-/// that stands by itself.
+/// The checkout that owns the git directory `shared`, for a linked worktree. `None` for a standalone bare repository.
 fn main_worktree(shared: &Path) -> Option<PathBuf> {
     let beside = shared.parent()?;
     if git_dir_of(beside).as_deref() == Some(shared) {

@@ -40,7 +40,7 @@ pub enum ScreenInput {
     Yes,
     /// `n`, as an answer.
     No,
-    /// No input within the wait.
+    /// No input arrived in time.
     Nothing,
 }
 
@@ -96,8 +96,8 @@ impl Screen {
         (columns.into(), rows.into())
     }
 
-    /// Shows `lines`, made for a terminal of `size` columns and rows, from the top. Draws only lines that
-    /// changed, or all of them after a change of size. They must be free of control characters.
+    /// Shows `lines`, made for a terminal of `size` (columns and rows), starting at the top. Draws only the lines that
+    /// changed, or all of them after a change of size. The lines must be free of control characters.
     pub fn show(&mut self, lines: &[String], size: (usize, usize)) -> io::Result<()> {
         let mut out = io::stdout().lock();
         queue!(out, BeginSynchronizedUpdate)?;
@@ -109,7 +109,7 @@ impl Screen {
         for (number, row) in (0..lines.len().max(self.shown.len())).zip(0_u16..) {
             let line = lines.get(number).map_or("", String::as_str);
             if self.shown.get(number).map(String::as_str) != Some(line) {
-                // Cleared first: after a line as wide as the terminal, clearing to the end would erase its
+                // Cleared before the text: after a line as wide as the terminal, clearing to the end would erase its
                 // last character.
                 queue!(
                     out,
@@ -153,7 +153,7 @@ impl Drop for Screen {
     }
 }
 
-/// Restores the terminal once, however often it is called. If the terminal is gone, restoring fails and
+/// Restores the terminal, but only once, however often this is called. If the terminal is gone, restoring fails and
 /// nobody would see it, so errors are dropped.
 fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {

@@ -2,7 +2,8 @@
 //! power cuts.
 //!
 //! Every change is lock → replay → decide → append and sync → snapshot → unlock. The log is the truth. The snapshot
-//! only saves replaying it, and is valid only while the log has the length and modification time recorded with it.
+//! only saves replaying the log, and is valid only while the log has the length and modification time recorded in the
+//! snapshot.
 
 mod chain;
 pub(crate) mod reader;
@@ -35,7 +36,7 @@ use crate::trust::{self, MachineKey, foreign_entry};
 pub const LOG: &str = "events.jsonl";
 pub const SNAPSHOT: &str = "execution-state.json";
 const LOCK: &str = "lock";
-/// Prefix of a folder with a log that somebody else wrote.
+/// Prefix of the folder names for logs that somebody else wrote.
 pub(crate) const FOREIGN: &str = "foreign";
 const MADE_FROM_LOG: [&str; 3] = [SNAPSHOT, "notepad.md", "evidence"];
 
@@ -44,7 +45,7 @@ const MADE_FROM_LOG: [&str; 3] = [SNAPSHOT, "notepad.md", "evidence"];
 pub struct Store {
     folder: PathBuf,
     plan_id: PlanId,
-    /// The last state read: a command looks at its plan several times, and usually nobody else writes.
+    /// The last state that was read: a command reads its plan several times, and usually nobody else writes.
     known: Mutex<Option<Loaded>>,
 }
 
@@ -59,11 +60,11 @@ pub struct Loaded {
     code: String,
     /// Length of the log's whole lines in bytes; the rest is torn.
     whole: u64,
-    /// True if the last of those lines lacks its newline.
+    /// True if the last complete line lacks its newline.
     unended: bool,
     /// True if the log was replayed because no snapshot matched it.
     replayed: bool,
-    /// The state that isn't in the log, in a shared plan.
+    /// In a shared plan, the state that isn't in the log yet.
     waiting: Waiting,
 }
 
@@ -127,7 +128,7 @@ impl Store {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = loaded;
     }
 
-    /// Takes the state from the snapshot if it matches `log`, else replays that.
+    /// Takes the state from the snapshot if that matches `log`, otherwise replays the log.
     fn read_log(&self, log: Option<(File, FileMark)>) -> HostResult<Loaded> {
         let key = readable_key();
         let stored = snapshot::stored(&self.snapshot_file(), &self.plan_id, key.as_ref());
@@ -190,13 +191,13 @@ impl Store {
         replayed
     }
 
-    /// The key to write with, which is made if there is none.
+    /// The key for writing entries. Creates it if there is none.
     fn key_to_write(&self) -> HostResult<MachineKey> {
         let folder = key_folder()?;
         if let Some(key) = MachineKey::read(&folder)? {
             return Ok(key);
         }
-        // Without a key, no entry counts as this machine's.
+        // Without a key, no entry counted as this machine's.
         self.remember(None);
         MachineKey::make(&folder)
     }
@@ -223,7 +224,7 @@ impl Store {
         if loaded.unended || loaded.whole < loaded.mark.bytes {
             loaded.mark = mend(&self.log_file(), loaded.whole, loaded.unended)?;
         }
-        // The last writer was killed before it could write one.
+        // The last writer was killed before it could write a snapshot.
         let snapshot_due = loaded.replayed;
         Ok(Ledger {
             store: self,
@@ -265,12 +266,12 @@ fn readable_key() -> Option<MachineKey> {
     MachineKey::read(&key_folder().ok()?).ok().flatten()
 }
 
-/// A log that was folded.
+/// The result of folding a log.
 struct Replayed {
     state: State,
     /// Oldest first.
     entries: Vec<Entry>,
-    /// Length of its whole lines in bytes.
+    /// Length of the log's whole lines in bytes.
     whole: usize,
     /// The code of the last line.
     code: String,
@@ -294,11 +295,11 @@ pub struct Ledger<'a> {
     store: &'a Store,
     key: MachineKey,
     loaded: Loaded,
-    /// True if the snapshot is behind the log. It is updated once, before the lock is released.
+    /// True if the snapshot is out of date. It is updated once, before the lock is released.
     snapshot_due: bool,
     /// Released while git talks to a remote.
     lock: Option<File>,
-    /// The right to talk to the remote of a shared plan.
+    /// The lock for talking to the remote of a shared plan.
     sync: Option<File>,
 }
 
@@ -332,11 +333,11 @@ impl Ledger<'_> {
         &self.loaded.notices
     }
 
-    /// Moves a log with entries of others aside, with the files made from it, and begins an empty one. Returns the new
-    /// folder; `None` if this machine wrote the whole log.
+    /// Moves a log that contains others' entries aside, along with the files made from it, and starts an empty one.
+    /// Returns the new folder; `None` if this machine wrote the whole log.
     ///
     /// # Errors
-    /// The plan is shared, so that its log is the remote's, or the disk refuses.
+    /// The plan is shared, so the log belongs to the remote, or writing to the disk fails.
     pub fn begin_anew(&mut self) -> HostResult<Option<PathBuf>> {
         let Some(foreign) = foreign_entry(&self.loaded.state) else {
             return Ok(None);

@@ -1,7 +1,7 @@
-//! The trust store records the consent of this machine's user. It is outside of every repository, so that a clone can't
-//! bring its own consent.
+//! The trust store records what this machine's user has consented to. It is outside every repository, so that a clone
+//! can't bring its own consent.
 //!
-//! One line of JSON for each consent, only ever appended. The file belongs to the user alone.
+//! One line of JSON per consent, only ever appended. Only the user can access the file.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -29,9 +29,9 @@ mod key;
 pub(crate) use self::key::MachineKey;
 
 const SCHEMA_VERSION: u32 = 1;
-/// Size limit of the store, in bytes: some 100,000 consents.
+/// Size limit of the store in bytes: enough for about 100,000 consents.
 const STORE_CAP: u64 = 64 * 1024 * 1024;
-/// Largest note of a prompt that is kept, in bytes.
+/// Size limit of a stored prompt note, in bytes.
 const PROMPT_CAP: u64 = 1024 * 1024;
 
 /// The folder of approved contents.
@@ -51,11 +51,11 @@ pub enum ConsentSource {
     Terminal,
     /// By a flag on the command line.
     Flag,
-    /// By the command itself, whose only purpose is consent.
+    /// By running the command, whose only purpose is consent.
     Command,
 }
 
-/// The subject of a consent, by the hash of its content.
+/// The subject of a consent, identified by its content's hash where it has one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     rename_all = "camelCase",
@@ -67,15 +67,15 @@ pub enum Consent {
     Plan {
         plan: PlanId,
         tree: String,
-        /// The code of the log entry that records it, which covers the log up to there.
+        /// The code of the log entry that records the approval; it covers the log up to that entry.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         code: Option<String>,
     },
-    /// The plan was made here.
+    /// The plan was created on this machine.
     Made { plan: PlanId },
     /// The plan is made from a prompt that asks for no review.
     Auto { plan: PlanId },
-    /// Agents start as processes in the repository, and take on its settings, hooks and instructions.
+    /// Agents start as processes in the repository, and pick up its settings, hooks and instructions.
     Agents,
     /// The protected settings in a project's file.
     Settings { hash: String },
@@ -95,7 +95,7 @@ impl Consent {
         }
     }
 
-    /// True if this satisfies `wanted`. A `wanted` without an entry's code accepts any.
+    /// True if this satisfies `wanted`. If `wanted` has no entry code, any code will do.
     fn covers(&self, wanted: &Self) -> bool {
         match (self, wanted) {
             (
@@ -128,8 +128,8 @@ pub fn consent_of(state: &State) -> Consent {
     }
 }
 
-/// The consent that `state` needs to continue. The log of a shared plan is the remote's, and another machine may repeat
-/// an approval.
+/// The consent that `state` needs to continue. In a shared plan it has no entry code, since the log is the remote's and
+/// another machine may repeat an approval.
 fn consent_needed(state: &State) -> Consent {
     let mut needed = consent_of(state);
     if let Consent::Plan { code, .. } = &mut needed
@@ -145,7 +145,7 @@ fn consent_needed(state: &State) -> Consent {
 pub struct AgreedCommands(());
 
 impl AgreedCommands {
-    /// Runs `lines`, which are commands of that state. This is the only way in which a plan's commands run.
+    /// Runs `lines`, which are commands from that state. This is the only way to run a plan's commands.
     pub(crate) fn run<'l>(
         self,
         lines: impl IntoIterator<Item = &'l str>,
@@ -176,7 +176,7 @@ struct TrustLine {
     consent: Consent,
 }
 
-/// The error for a log of `state` with entries that this machine didn't write; `None` without any.
+/// The error for `state` if its log has entries that this machine didn't write; `None` if it has none.
 pub(crate) fn foreign_entry(state: &State) -> Option<HostError> {
     let (seq, plan) = (state.foreign?, &state.plan_id);
     let said = format!("entry {seq} in the log of {plan} was not written by fp on this machine");
@@ -202,11 +202,11 @@ fn approved_elsewhere(plan: &PlanId) -> HostError {
     ))
 }
 
-/// The user's trust store, as far as it concerns one repository.
+/// The part of the user's trust store that concerns one repository.
 #[derive(Debug, Clone)]
 pub struct TrustStore {
     folder: PathBuf,
-    /// The path of the repository's identity.
+    /// The path in the repository's identity.
     repository: PathBuf,
     worktree: PathBuf,
 }
@@ -224,7 +224,7 @@ impl TrustStore {
         })
     }
 
-    /// The store of this process's user.
+    /// The trust store of the user running this process.
     pub(crate) fn of_process(repo: &Repo) -> HostResult<Self> {
         Self::of_user(&process_variable, repo)
     }
@@ -319,7 +319,7 @@ impl TrustStore {
         Ok(last.as_ref() == Some(&auto) && self.trusts(&auto)?)
     }
 
-    /// The candidate lines for `consent`: only the last approval of a plan, and all other lines.
+    /// The candidate lines for `consent`: for a plan only its last approval, otherwise all lines.
     fn lines_with(&self, consent: &Consent) -> HostResult<Vec<TrustLine>> {
         match consent {
             Consent::Plan { plan, .. } => Ok(self.last_approval(plan)?.into_iter().collect()),
@@ -355,7 +355,7 @@ impl TrustStore {
         })
     }
 
-    /// Records that the user agreed to `consent`. A repetition changes nothing, unless it uses up a prompt.
+    /// Records that the user agreed to `consent`. Recording it again changes nothing, unless it uses up a prompt.
     pub fn add(&self, consent: Consent, how: ConsentSource, at: Timestamp) -> HostResult<()> {
         if how != ConsentSource::Prompt && self.has_here(&consent, |known| *known == consent)? {
             return Ok(());
@@ -378,7 +378,7 @@ impl TrustStore {
         line.push('\n');
         make_private_folder(&self.folder).map_err(failed)?;
         let mut file = private_file().append(true).open(&path).map_err(failed)?;
-        // One write, so that two concurrent commands leave two whole lines.
+        // A single write, so that two concurrent commands leave two complete lines.
         file.write_all(line.as_bytes())
             .and_then(|()| file.sync_all())
             .map_err(failed)
@@ -401,7 +401,7 @@ impl TrustStore {
         file::write_private(path, &text)
     }
 
-    /// The user's last consent to `plan` in this repository.
+    /// The content of `plan` that the user last agreed to in this repository.
     pub fn last_agreed(&self, plan: &PlanId) -> HostResult<Option<AgreedContent>> {
         let Some(text) = file::read_text_if_there(&self.agreed_file(plan), STORE_CAP)? else {
             return Ok(None);
@@ -420,10 +420,10 @@ impl TrustStore {
         self.folder.join(AGREED).join(name).with_extension("json")
     }
 
-    /// Stores the prompt that the user typed in this session, and replaces an earlier one.
+    /// Stores the prompt that the user typed in this session, replacing an earlier one.
     ///
     /// # Errors
-    /// The session's id can't name a file, or the disk refuses.
+    /// The session's id can't be used as a file name, or writing to disk fails.
     pub fn keep_prompt(
         &self,
         session: &str,
@@ -438,7 +438,7 @@ impl TrustStore {
         self.write_note(&self.prompt_file(session)?, &note)
     }
 
-    /// Takes the stored prompt of this session in this repository, so that it counts only once.
+    /// Takes this session's stored prompt in this repository out of the store, so that it counts only once.
     pub fn take_prompt(&self, session: &str) -> HostResult<Option<String>> {
         let path = self.prompt_file(session)?;
         let Some(text) = file::read_text_if_there(&path, PROMPT_CAP)? else {
@@ -450,7 +450,7 @@ impl TrustStore {
             return Ok(None);
         };
         fs::remove_file(&path).map_err(HostError::writing(&path))?;
-        // By now the client's record marks a prompt that nobody typed.
+        // By now the client's transcript shows if nobody typed the prompt.
         let is_typed = !note
             .transcript
             .is_some_and(|record| was_scheduled(&record, &note.prompt));
@@ -477,7 +477,7 @@ impl TrustStore {
     }
 }
 
-/// The user's consent and its repository.
+/// The content that the user agreed to, and its repository.
 #[derive(Serialize, Deserialize)]
 struct AgreedNote {
     repository: RepositoryIdentity,
@@ -487,10 +487,10 @@ struct AgreedNote {
 /// A prompt and its repository.
 #[derive(Serialize, Deserialize)]
 struct PromptNote {
-    /// The path of the repository's identity.
+    /// The path in the repository's identity.
     repository: PathBuf,
     prompt: String,
-    /// The client's record of the conversation.
+    /// The client's transcript of the conversation.
     transcript: Option<PathBuf>,
 }
 
@@ -506,7 +506,7 @@ pub(crate) fn trust_folder(env: Environment<'_>) -> HostResult<PathBuf> {
     })
 }
 
-/// The value of a variable of this process, if it is set and not empty.
+/// The value of an environment variable of this process, if it is set and not empty.
 pub(crate) fn process_variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
@@ -520,7 +520,7 @@ fn state_folder_on(system: &str, env: Environment<'_>) -> Option<PathBuf> {
     Some(base.join("fractal-planner"))
 }
 
-/// Refuses a file that others may write, since its lines may not be the user's.
+/// Refuses a file that others can write to, since its lines may not be the user's.
 fn refuse_if_exposed(path: &Path) -> HostResult<()> {
     let metadata = fs::metadata(path).map_err(HostError::reading(path))?;
     if !platform::is_exposed(&metadata) {

@@ -1,6 +1,6 @@
-//! Reads as much of a shell command as it takes to tell one command from two, and to name the program that it starts.
+//! Parses shell commands just far enough to tell one command from two, and to find the program that each starts.
 
-/// Programs after which a comma on one line separates commands, even if another program comes first.
+/// Programs that start a new command after a comma, even if the line begins with another program.
 const RUNNERS: [&str; 40] = [
     "bash", "bats", "bun", "bundle", "cargo", "cmake", "composer", "ctest", "deno", "dotnet",
     "eslint", "flake8", "flutter", "go", "gradle", "jest", "make", "mvn", "mypy", "node", "npm",
@@ -8,7 +8,7 @@ const RUNNERS: [&str; 40] = [
     "rspec", "ruff", "sh", "swift", "tox", "tsc", "uv", "vitest", "yarn",
 ];
 
-/// Words that a shell understands without a program of that name.
+/// Words that a shell handles itself, without a program of that name.
 const BUILTINS: [&str; 37] = [
     ".", ":", "[", "[[", "alias", "builtin", "call", "case", "cd", "command", "copy", "del", "dir",
     "echo", "eval", "exec", "exit", "export", "false", "for", "function", "if", "popd", "printf",
@@ -20,7 +20,7 @@ pub(crate) fn is_builtin(word: &str) -> bool {
     BUILTINS.contains(&word)
 }
 
-/// The first word of `command` after assignments, `!` and opening brackets. `None` if only a shell can tell what it is.
+/// The first word of `command` after assignments, `!` and opening brackets. `None` if only a shell can determine it.
 pub(crate) fn program_of(command: &str) -> Option<&str> {
     let plain = |word: &str| {
         word.bytes()
@@ -35,7 +35,7 @@ pub(crate) fn program_of(command: &str) -> Option<&str> {
             let word = word.trim_end_matches([')', '}', ';']);
             return (plain(word) && !word.is_empty()).then_some(word);
         }
-        // A quoted value may go on behind the blank.
+        // A quoted value may continue after the blank.
         if !plain(name)
             || !value
                 .chars()
@@ -47,7 +47,7 @@ pub(crate) fn program_of(command: &str) -> Option<&str> {
     None
 }
 
-/// The parts of `line` that are certainly commands of their own, between commas.
+/// Splits `line` at each comma that definitely starts a new command.
 pub(crate) fn certain_commands(line: &str) -> Vec<&str> {
     let first = program_of(line);
     let mut start = 0;
@@ -63,19 +63,20 @@ pub(crate) fn certain_commands(line: &str) -> Vec<&str> {
     commands
 }
 
-/// True if `word` behind a comma certainly starts a command, in a line that starts with the program `first`.
+/// True if `word` after a comma definitely starts a command, in a line that starts with the program `first`.
 pub(crate) fn starts_command(first: Option<&str>, word: &str) -> bool {
     first == Some(word) || RUNNERS.contains(&word)
 }
 
-/// The first words behind commas in `command`.
+/// The programs named right after the commas in `command`.
 pub(crate) fn words_behind_commas(command: &str) -> impl Iterator<Item = &str> {
     plain_commas(command)
         .into_iter()
         .filter_map(|comma| program_of(&command[comma + 1..]))
 }
 
-/// The commas before a blank that no quote, bracket, comment or here-document has; none if that isn't certain.
+/// The positions of commas that are followed by a blank and outside of quotes, brackets, comments and here-documents;
+/// none if that isn't certain.
 fn plain_commas(command: &str) -> Vec<usize> {
     let bytes = command.as_bytes();
     let mut open: Vec<u8> = Vec::new();
@@ -185,7 +186,7 @@ mod tests {
     }
 
     proptest! {
-        /// Splitting loses no word, and what is quoted stays one piece.
+        /// Splitting loses no word, and quoted text stays in one piece.
         #[test]
         fn no_word_is_lost(words in prop::collection::vec("(cargo|go|a|b,|'x, cargo y'|\"x, go y\"|k=v|,|\\(|\\))", 1..12)) {
             let line = words.join(" ");

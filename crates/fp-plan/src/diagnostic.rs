@@ -1,4 +1,4 @@
-//! Holds findings of rules and the parser as data, so that one finding serves text, JSON and the fixer alike.
+//! Holds the findings of the rules and the parser as data, so that the same finding serves text, JSON and the fixer.
 
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ impl Span {
     }
 }
 
-/// The weight of a finding: an error fails validation, a warning only under `--strict`.
+/// The severity of a finding: an error fails validation, a warning only under `--strict`.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, strum::IntoStaticStr,
 )]
@@ -51,7 +51,7 @@ pub struct TextFix {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Diagnostic {
-    /// Id of the rule behind it, such as `duplicate-id`.
+    /// Id of the rule that reported it, such as `duplicate-id`.
     #[serde(rename = "type")]
     pub rule: &'static str,
     pub severity: Severity,
@@ -66,7 +66,7 @@ pub struct Diagnostic {
     pub task_description: String,
     /// Id of the task's parent, if it has one.
     pub parent_id: Option<String>,
-    /// Depth of the task; the root has 0.
+    /// Depth of the task; the root's is 0.
     pub depth: usize,
     /// The fault, in one sentence without a full stop.
     pub detail: String,

@@ -17,7 +17,7 @@ pub enum LeafPlace<'a> {
     Below(&'a str),
 }
 
-/// The reason why a tree can't be edited like that.
+/// The reason why a tree can't be edited in the requested way.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotPlaced {
     #[error("the tree has no task {0}")]
@@ -39,7 +39,7 @@ pub struct EditedTree {
     pub text: String,
     /// The id of the edited leaf.
     pub task: String,
-    /// The tasks that wait for a removed one no longer.
+    /// The tasks that no longer wait for a removed one.
     pub loosened: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ pub fn with_leaf(text: &str, place: LeafPlace<'_>, leaf: &str) -> Result<EditedT
     checked_edit(text, edited, id, Vec::new())
 }
 
-/// Takes out the leaf `id`, and its id from the tasks that wait for it.
+/// Removes the leaf `id`, and its id from the tasks that wait for it.
 pub fn without_leaf(text: &str, id: &str) -> Result<EditedTree, NotPlaced> {
     let (plan, _) = parse(text);
     let task = leaf_of(&plan, id)?;
@@ -101,7 +101,7 @@ pub fn without_leaf(text: &str, id: &str) -> Result<EditedTree, NotPlaced> {
     checked_edit(text, edited, id.to_owned(), loosened)
 }
 
-/// Refuses an edit that changes leaves of `before` that it isn't about.
+/// Refuses an edit that changes leaves other than those it is meant to change.
 fn checked_edit(
     before: &str,
     text: String,
@@ -142,7 +142,7 @@ fn leaf_of<'p, 't>(plan: &'p Plan<'t>, id: &str) -> Result<&'p Task<'t>, NotPlac
     }
 }
 
-/// Reads `text` as one leaf; returns its id and its lines without the common indentation.
+/// Reads `text` as a single leaf; returns its id and its dedented lines.
 fn leaf_in(text: &str) -> Option<(String, String)> {
     let text = text.trim_start_matches(BOM).trim_end();
     let lines = text.lines().skip_while(|line| line.trim().is_empty());
@@ -157,12 +157,12 @@ fn leaf_in(text: &str) -> Option<(String, String)> {
     Some((id, dedented))
 }
 
-/// Where the last line of `task` ends.
+/// The end of the last line of `task`.
 fn end_of(text: &str, task: &Task<'_>) -> usize {
     text[..task.extent.end].trim_end().len()
 }
 
-/// The start of the line of `task`, and the number of columns before its bullet.
+/// The start of the line that `task` is on, and the number of columns before its bullet.
 fn line_of(text: &str, task: &Task<'_>) -> Result<(usize, usize), NotPlaced> {
     let start = text[..task.span.start].rfind('\n').map_or(0, |end| end + 1);
     let before = &text[start..task.span.start];

@@ -1,5 +1,5 @@
-//! Finds the generated files that only one task at a time may change: lock files, which a task that lists their
-//! manifest may change without listing them, and files named in the settings.
+//! Finds the generated files that only one task at a time may change: files named in the settings, and lock files,
+//! which a task may change without listing them if it lists their manifest.
 
 use crate::package_files::{is_lock_of, is_manifest, lock_names};
 use crate::plan::path::overlap;

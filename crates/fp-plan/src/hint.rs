@@ -1,28 +1,28 @@
-//! Puts advice beside an error's message, and decides how a command that meets the error ends.
+//! Adds advice to an error's message, and decides how a command that hits the error exits.
 
 use std::borrow::Cow;
 
-/// The end of a command. The numbers are public interface.
+/// How a command ends. The numbers are a public interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// 0: done.
     Done,
     /// 1: findings, or the request was refused; the output says which.
     Findings,
-    /// 2: could not run: bad usage, bad input, a failing disk.
+    /// 2: couldn't run: bad usage, bad input, a disk failure.
     Failed,
     /// 3: no task is ready.
     NothingReady,
     /// 3: a question is open.
     Asked,
-    /// 1: another machine was faster: the same again decides on what it did.
+    /// 1: another machine was faster; running the same command again takes that into account.
     Overtaken,
     /// 2: the remote of a shared plan can't be reached.
     CutOff,
 }
 
 impl Exit {
-    /// The end of a command that has found something, or nothing.
+    /// The exit of a command that looked for findings.
     pub fn with_findings(found: bool) -> Self {
         if found { Self::Findings } else { Self::Done }
     }

@@ -1,4 +1,4 @@
-//! Makes the task tree a language: parsed, written, checked by rules, scheduled. The crate is pure: the `clippy.toml`
+//! Treats the task tree as a language: parses, writes, checks and schedules it. The crate is pure: the `clippy.toml`
 //! beside it forbids files, environment, clock, processes, network and threads.
 
 mod command_line;

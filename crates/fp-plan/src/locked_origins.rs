@@ -1,5 +1,5 @@
-//! Reads from lock files where each package comes from and what its content must be, to notice a package that stays at
-//! its version and comes from elsewhere.
+//! Reads from lock files where each package comes from and what its content must be, to notice a package that keeps its
+//! version but comes from somewhere else.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,15 +7,15 @@ use serde_json::Value;
 
 use crate::package_files::{toml_value, values_in};
 
-/// Addresses and checksums by package, as `serde 1.0.0`.
+/// Addresses and checksums by package, such as `serde 1.0.0`.
 pub type LockedOrigins = BTreeMap<String, BTreeSet<String>>;
 
-/// The fields of TOML and JSON that have them.
+/// The TOML and JSON fields that hold addresses and checksums.
 const FIELDS: &str = "archive checksum contentHash dist files git hashes index integrity location ref resolved sdist \
     source state url wheels";
 
-/// The origins in the lock file `name`, in lower case; `None` if the text isn't such a file. Empty for a kind that has
-/// none.
+/// The origins in the text of the lock file `name`, which is in lower case; `None` if the text isn't such a file. Empty
+/// for a kind of file that has no origins.
 pub fn locked_origins(name: &str, text: &str) -> Option<LockedOrigins> {
     let mut found = LockedOrigins::new();
     match name {
@@ -53,7 +53,7 @@ pub fn host_of(origin: &str) -> Option<&str> {
     Some(host.rsplit_once('@').map_or(host, |(_, host)| host))
 }
 
-/// Adds the packages in `value`, which is at `key`: whatever has a version.
+/// Adds the packages in `value`, found at `key`: everything that has a version.
 fn add_versions(key: &str, value: &Value, found: &mut LockedOrigins) {
     if let Value::Array(items) = value {
         items.iter().for_each(|item| add_versions(key, item, found));
@@ -79,8 +79,8 @@ fn add_versions(key: &str, value: &Value, found: &mut LockedOrigins) {
     others.for_each(|(key, value)| add_versions(key, value, found));
 }
 
-/// The packages of a file whose blocks begin with a line of this `indent`, as `name@version:` or, with the version inside,
-/// `name@range, name@range:`.
+/// Adds the packages of a file whose blocks begin with a line at this `indent`: `name@version:`, or `name@range,
+/// name@range:` with the version inside the block.
 fn add_blocks(text: &str, indent: usize, found: &mut LockedOrigins) {
     let (mut head, mut version, mut origins) = (String::new(), None, BTreeSet::new());
     for line in text.lines().chain([" end:"]) {

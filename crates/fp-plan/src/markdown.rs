@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
-/// The code fences and the HTML comments of `text`, each with whether it is closed. One that holds a line which opens
-/// another of its kind isn't: its own end is missing.
+/// The code fences and HTML comments of `text`, each with true if it is closed. A block containing a line that opens
+/// another one of its kind counts as unclosed, since its own end is missing.
 pub fn literal_blocks(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let events = Parser::new(text).into_offset_iter();
     events.filter_map(|(event, range)| {
@@ -35,8 +35,8 @@ pub(crate) fn fence_marks(text: &str) -> &str {
     &text[..text.len() - rest.len()]
 }
 
-/// The code spans of `text`, if backticks were its only marks: in a page everything else is escaped, and in a field it
-/// is text.
+/// The code spans of `text`, found as if backticks were its only markup: in a page everything else is escaped, and in a
+/// field everything else is plain text.
 pub(crate) fn code_spans(text: &str) -> Vec<Range<usize>> {
     if !text.contains('`') {
         return Vec::new();
@@ -45,7 +45,7 @@ pub(crate) fn code_spans(text: &str) -> Vec<Range<usize>> {
         b'`' | b' ' | b'\t' | b'\r' | b'\n' => char::from(byte),
         _ => 'x',
     });
-    // It begins like text, so that it is no fence and no indented code.
+    // Starts with text, so that it can't be a fence or indented code.
     let page: String = std::iter::once('x').chain(marks).collect();
     let events = Parser::new(&page).into_offset_iter();
     events
@@ -72,7 +72,7 @@ pub(crate) fn code_span(text: &str) -> String {
     format!("{ticks}{pad}{text}{pad}{ticks}")
 }
 
-/// `text` so that it can't be markup, except for its code spans, which stay as they are.
+/// Escapes `text` so that it can't become markup; code spans stay as they are.
 pub fn inline(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut spans = code_spans(text).into_iter().peekable();
@@ -92,13 +92,13 @@ pub fn inline(text: &str) -> String {
     out
 }
 
-/// True if `c` could be markup after the start `line` of its line and before `after`.
+/// True if `c` could be markup, given `line`, the part of its line before it, and `after`, the character after it.
 fn is_markup(c: char, line: &str, after: Option<char>) -> bool {
     let within_word = |c: char| c.is_alphanumeric();
     match c {
         '\\' | '*' | '<' | '[' | ']' | '&' | '~' | '|' | '$' | '`' => true,
         '_' => !(line.ends_with(within_word) && after.is_some_and(within_word)),
-        // A heading, a list, a quotation, or the underline of a heading.
+        // A heading, a list, a quotation, or a heading's underline.
         '#' | '-' | '+' | '>' | '=' => line.trim().is_empty(),
         '.' | ')' => {
             let number = line.trim();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a title is, in its place it is a paragraph of text and code.
+        /// Any title, in its place, renders as a paragraph of text and code.
         #[test]
         fn text_stays_text(text in "[-a1 `*_#<>\\[\\]()&~|!:.$=+\\\\]{0,24}") {
             let page = format!("1. [Task 1]: {}\n   - Files: none\n", as_text(text.trim()));

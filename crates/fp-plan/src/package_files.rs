@@ -19,7 +19,7 @@ pub type PackageNames = BTreeSet<String>;
 /// A way to find the names of packages in a file.
 #[derive(Debug, Clone, Copy)]
 pub enum PackageReader {
-    /// The groups of patterns; of a pattern with two groups both, as `group:name`.
+    /// The text that the patterns' capture groups match; if a pattern has two groups, both, joined as `group:name`.
     Patterns(&'static [&'static str]),
     Parsed(fn(&str) -> Option<PackageNames>),
     /// The packages of the lock file with this name.
@@ -27,7 +27,7 @@ pub enum PackageReader {
 }
 
 impl PackageReader {
-    /// The names in a text; `None` if the text isn't such a file.
+    /// The package names in a text; `None` if the text isn't such a file.
     pub fn names_in(self, text: &str) -> Option<PackageNames> {
         match self {
             Patterns(patterns) => Some(found_by(text, patterns)),
@@ -157,7 +157,7 @@ fn found_by(text: &str, patterns: &[&str]) -> PackageNames {
     names
 }
 
-/// A TOML text as JSON; times become texts.
+/// Parses TOML into JSON; times become strings.
 pub(crate) fn toml_value(text: &str) -> Option<Value> {
     fn json_of(item: &Item) -> Value {
         if let Some(table) = item.as_table_like() {
@@ -203,7 +203,7 @@ fn entries_at<'v>(value: &'v Value, paths: &[&str]) -> Vec<(&'v str, &'v Value)>
     entries.map(|(key, value)| (key.as_str(), value)).collect()
 }
 
-/// Every text, number and truth in `value`, without keys.
+/// Every string, number and boolean in `value`, without keys.
 pub(crate) fn values_in(value: &Value) -> Vec<String> {
     match value {
         Value::Null => Vec::new(),
@@ -248,7 +248,7 @@ fn catalog_names(text: &str) -> Option<PackageNames> {
     Some(entries.map(|(name, _)| name.to_owned()).collect())
 }
 
-/// The name at the start of a requirement, in the form in which package indexes compare it.
+/// The name at the start of a requirement, normalised the way package indexes compare names.
 fn requirement_name(text: &str) -> Option<String> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let name = text.trim_start().split(|c| !is_part(c)).next()?;

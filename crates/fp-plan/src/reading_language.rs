@@ -1,8 +1,8 @@
 //! Determines the language for texts that people read: questions, reports, task titles, commit messages. Texts that
 //! programs read stay as they are, so the rule mentions both.
 
-/// The language to write in: the `configured` one, or else that of `words`, the user's own, if their script determines
-/// it. `None` if it doesn't, as with Latin letters; the reader of the words can tell.
+/// The language to write in: the `configured` one, or else the language of `words`, the user's own words, if their
+/// script determines it. `None` if it doesn't, as with Latin letters; then whoever reads the words can tell.
 pub fn choose_language(configured: Option<&str>, words: &str) -> Option<String> {
     configured
         .map(|name| name.trim().to_owned())
@@ -39,7 +39,7 @@ fn is_han(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{20000}'..='\u{2ffff}')
 }
 
-/// The language rule for the lead of the planning.
+/// The language rule for the agent that leads the planning.
 pub fn language_rule(language: &str) -> String {
     format!(
         "{language}: questions, reports, titles of tasks and their criteria. Ids, names of fields, commands and code \

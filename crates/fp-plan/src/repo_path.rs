@@ -23,7 +23,7 @@ impl RepoPath {
         Self::from_quotable(text.as_bytes())
     }
 
-    /// Reads the text form, whose part outside escapes needn't be UTF-8, as in the headers of a patch.
+    /// Reads the text form, in which unescaped bytes needn't be UTF-8, as in the headers of a patch.
     pub fn from_quotable(bytes: &[u8]) -> Self {
         Self(unquote(bytes).unwrap_or_else(|| bytes.to_vec()))
     }

@@ -29,14 +29,14 @@ pub struct SettingRow {
     pub about: &'static str,
 }
 
-/// The values that a repository may set: its own file, or a plan's in it, may be a stranger's.
+/// The values that a repository may set; its own file, or that of a plan in it, may come from a stranger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SettingClass {
     /// Any value.
     Open,
-    /// Letters, blanks, `-` and brackets: agents are told to write as it says.
+    /// Only letters, blanks, `-` and parentheses, since agents are told to write the way it says.
     Words,
-    /// Nothing: it loosens a check, or agents read it. In a group, all its settings.
+    /// No value, since the setting loosens a check, or agents read it. On a group, this covers all of its settings.
     Protected,
 }
 
@@ -276,7 +276,7 @@ fn put_over(below: &mut Value, above: &Value) {
     }
 }
 
-/// Adds what `value` has, by dotted keys below `prefix`.
+/// Adds the settings in `value`, by dotted key below `prefix`.
 fn add_by_key(prefix: &str, value: Value, found: &mut Vec<(String, Value)>) {
     let is_map = || row_of(prefix).is_some_and(|(row, _)| matches!(row.kind, Map(_)));
     match value {
@@ -298,7 +298,7 @@ fn add_by_key(prefix: &str, value: Value, found: &mut Vec<(String, Value)>) {
 #[serde(transparent)]
 pub struct SettingsLayer {
     values: Value,
-    /// The settings of earlier versions that the source has.
+    /// The settings from earlier versions that were found in the source.
     #[serde(skip)]
     pub removed: Vec<RemovedSetting>,
 }
@@ -341,7 +341,7 @@ impl SettingsLayer {
         found
     }
 
-    /// Splits a layer from a repository: the settings that it may set, and the others.
+    /// Splits a layer that comes from a repository into the settings that the repository may set, and the others.
     pub fn split(&self) -> (Self, Self) {
         let (mut taken, mut withheld) = (Self::default(), Self::default());
         taken.removed.clone_from(&self.removed);
@@ -364,7 +364,7 @@ impl<'de> Deserialize<'de> for SettingsLayer {
     }
 }
 
-/// The place of the dotted `key` in `fields`, made where it is missing.
+/// The slot for the dotted `key` in `fields`, created if it is missing.
 fn at_key<'v>(fields: &'v mut Value, key: &str) -> &'v mut Value {
     key.split('.').fold(fields, |group, name| &mut group[name])
 }
@@ -382,7 +382,7 @@ fn is_words(text: &str) -> bool {
         .all(|c| c.is_alphabetic() && !is_invisible(c) || matches!(c, ' ' | '-' | '(' | ')'))
 }
 
-/// The row of the setting, or the group of settings, with the dotted `key`; and its class, the strictest of its own and
+/// The row of the setting or group of settings with the dotted `key`, and its class: the strictest of its own class and
 /// those of its groups.
 fn row_of(key: &str) -> Option<(SettingRow, SettingClass)> {
     let (mut rows, mut class, mut found) = (Settings::rows(), Open, None);
@@ -477,7 +477,7 @@ choices! {
 
     /// The leader of a run.
     Engine {
-        /// The session that was asked for it.
+        /// The session that was asked for the run.
         Session = "session",
         /// `fp run`, with a process for each agent.
         Processes = "processes",
@@ -495,9 +495,9 @@ choices! {
 
     /// The way the comment check talks to the model.
     CommentMode {
-        /// As additional context of the edit.
+        /// As additional context for the edit.
         Warn = "warn",
-        /// As a reason to revise it.
+        /// As a reason to revise the edit.
         Block = "block",
     }
 
@@ -511,7 +511,7 @@ choices! {
         Deny = "deny",
     }
 
-    /// The treatment of an edit outside the task's files.
+    /// Refused, with advice on how to proceed.
     GuardMode {
         /// Refused, with the way out.
         Deny = "deny",

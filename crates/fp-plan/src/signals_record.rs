@@ -19,11 +19,11 @@ struct Composite {
     composite: u8,
 }
 
-/// Reads each task's composite from `text`, a `signals.json`, by id. Values out of range become the nearest from 1 to
-/// 5.
+/// Reads each task's composite from `text`, a `signals.json`, by id. Values outside of 1 to 5 are clamped to that
+/// range.
 ///
 /// # Errors
-/// The text is damaged, or of a newer version.
+/// The text is damaged, or was written by a newer version.
 pub fn composites_in(text: &str) -> Result<HashMap<String, u8>, String> {
     let read: Composites = serde_json::from_str(text).map_err(|error| {
         let (line, column) = (error.line(), error.column());

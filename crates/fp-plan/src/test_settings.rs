@@ -1,5 +1,5 @@
-//! Reads what manifests and the runners' own files say of the tests: the scripts that run them, the targets that are
-//! built of them, and which of them a runner selects.
+//! Reads what manifests and the test runners' own files say about tests: the scripts that run them, the targets that
+//! are built from them, and which of them a runner selects.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use crate::package_files::{toml_value, values_in};
 /// How a setting can keep tests from running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestSettingKind {
-    /// It selects tests: any difference can.
+    /// Selects tests: any change to it can.
     Selects,
-    /// It runs tests: another one in its place can, or none.
+    /// Runs tests: replacing or removing it can.
     Runs,
-    /// It names what is tested: none in its place can.
+    /// Names what is tested: only removing it can.
     Names,
-    /// It can't, as far as anybody knows.
+    /// Isn't known to keep tests from running.
     Tells,
 }
 
@@ -26,29 +26,29 @@ pub type TestSettings = BTreeMap<String, (TestSettingKind, String)>;
 /// Options of pytest that select tests.
 const PYTEST_SELECTS: &str = "addopts collect_ignore collect_ignore_glob confcutdir norecursedirs python_classes \
     python_files python_functions testpaths";
-/// Parts of the names of scripts that run tests and other checks.
+/// Substrings in the names of scripts that run tests and other checks.
 const OF_CHECKS: &str = "test spec check verify e2e unit lint ci jest mocha cover";
-/// Objects of `package.json` that configure a runner.
+/// Keys of `package.json` whose objects configure a test runner.
 const RUNNERS: &str = "jest mocha ava vitest tap nyc";
-/// Beginnings of the names of files that configure nothing but a runner of tests.
+/// Prefixes of the names of files that only configure a test runner.
 const OF_RUNNERS: &str = "jest.config. vitest.config. vitest.workspace. .mocharc ava.config. karma.conf. \
     playwright.config. cypress.config. phpunit.xml nextest.toml noxfile.py .rspec web-test-runner.config.";
 const INI: [&str; 4] = ["setup.cfg", "tox.ini", "pytest.ini", ".pytest.ini"];
 
-/// True if a file at `path` configures nothing but the runner of tests.
+/// True if a file at `path` only configures a test runner.
 pub fn is_of_runner(path: &str) -> bool {
     let name = file_name(path);
     INI[1..].contains(&&*name) || OF_RUNNERS.split(' ').any(|start| name.starts_with(start))
 }
 
-/// True if a file at `path` can have settings of tests.
+/// True if a file at `path` can contain test settings.
 pub fn has_test_settings(path: &str) -> bool {
     let name = file_name(path);
     let is_manifest = ["package.json", "cargo.toml", "pyproject.toml", INI[0]].contains(&&*name);
     is_manifest || is_of_runner(path)
 }
 
-/// The settings of tests in the file at `path`; `None` if the text isn't such a file.
+/// Reads the test settings in the file at `path`; `None` if `text` isn't such a file.
 pub fn test_settings(path: &str, text: &str) -> Option<TestSettings> {
     let name = file_name(path);
     match &*name {
@@ -65,7 +65,7 @@ fn file_name(path: &str) -> String {
     path.rsplit('/').next().unwrap_or(path).to_lowercase()
 }
 
-/// A file that is read as one setting.
+/// Reads a whole file as a single setting.
 fn whole_file(text: &str) -> TestSettings {
     let value = (TestSettingKind::Selects, text.to_owned());
     TestSettings::from([("the configuration".to_owned(), value)])
@@ -143,7 +143,7 @@ fn python_settings(text: &str) -> Option<TestSettings> {
     Some(found)
 }
 
-/// Adds the values below `value`, each by its path.
+/// Adds the values nested below `value`, each under its path.
 fn add_below(at: &str, value: &Value, kind: TestSettingKind, found: &mut TestSettings) {
     if let Some(table) = value.as_object() {
         for (key, value) in table {
@@ -156,7 +156,7 @@ fn add_below(at: &str, value: &Value, kind: TestSettingKind, found: &mut TestSet
     found.insert(at.to_owned(), (option_kind(kind, key), text));
 }
 
-/// The kind of an option of pytest, where `kind` is that of a runner that selects.
+/// The kind of the option `key` under a runner of this `kind`: pytest options that don't select tests are `Tells`.
 fn option_kind(kind: TestSettingKind, key: &str) -> TestSettingKind {
     match kind {
         TestSettingKind::Selects if !PYTEST_SELECTS.split(' ').any(|option| option == key) => {
@@ -170,7 +170,7 @@ fn ini_settings(name: &str, text: &str) -> TestSettings {
     let mut found = TestSettings::new();
     let (mut section, mut last) = (String::new(), None::<String>);
     if name.ends_with("pytest.ini") {
-        // The file alone makes pytest overlook all other settings.
+        // The mere existence of this file makes pytest ignore all other settings.
         found.insert(name.to_owned(), (TestSettingKind::Selects, String::new()));
     }
     for line in text.lines() {

@@ -31,7 +31,7 @@ pub fn first_few(names: &[impl AsRef<str>], most: usize) -> String {
     }
 }
 
-/// Line, column and reason of a fault in a text that should be JSON.
+/// Line, column and reason of a JSON parse error.
 pub fn json_fault(fault: &serde_json::Error) -> (usize, usize, String) {
     let (line, column) = (fault.line(), fault.column());
     let whole = fault.to_string();
@@ -41,7 +41,7 @@ pub fn json_fault(fault: &serde_json::Error) -> (usize, usize, String) {
     (line, column.max(1), reason.to_owned())
 }
 
-/// Quotes `text` as one word of a shell.
+/// Quotes `text` as a single shell word.
 pub fn shell_quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
     if !text.is_empty() && text.chars().all(plain) {
@@ -91,8 +91,8 @@ pub fn prompt_path(path: &str) -> String {
     }
 }
 
-/// Shows a command as it runs, for whoever agrees to it: each quote and blank stays, hidden characters are escapes such
-/// as `<U+200B>`, and further lines are indented, so that none looks like an entry beside the command.
+/// Shows a command exactly as it will run, for whoever has to approve it: quotes and blanks stay, hidden characters
+/// become escapes such as `<U+200B>`, and continuation lines are indented, so that none looks like a separate entry.
 pub fn shown_command(command: &str) -> String {
     let lines: Vec<String> = command
         .split('\n')
@@ -112,13 +112,14 @@ pub(crate) fn indented(text: &str, columns: usize) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The same in a sentence, as a code span. Line ends and tabs are escapes too, since a sentence has none.
+/// Like [`shown_command`], but as a code span in a sentence. Line ends and tabs become escapes too, since a sentence
+/// has none.
 pub fn command_span(command: &str) -> String {
     code_span(&with_escapes(command, |c| is_hidden(c) || c.is_control()))
 }
 
-/// True for a character that nobody sees in a command: a control character, a mark of width or direction, or a blank
-/// that a shell takes for part of a word.
+/// True for a character that nobody sees in a command: a control character, a width or direction mark, or a blank that
+/// a shell treats as part of a word.
 pub fn is_hidden(c: char) -> bool {
     let is_blank = matches!(c, ' ' | '\t' | '\n');
     !is_blank && (c.is_control() || c.is_whitespace() || is_invisible(c))
@@ -135,15 +136,16 @@ fn with_escapes(text: &str, hides: impl Fn(char) -> bool) -> String {
     shown
 }
 
-/// Tags in which the client wraps what it says itself. A name that ends with a colon stands for all that begin with it.
+/// Tags in which the client wraps its own messages. A name ending with a colon stands for all names with that prefix.
 const WRAPPERS: &str = "antml: bash-input bash-stderr bash-stdout command-args command-contents command-message \
     command-name cross-session-message function_calls function_results ide_diagnostics ide_opened_file ide_selection \
     invoke local-command-caveat local-command-stderr local-command-stdout mcp-polling-update mcp-resource-update \
     new-diagnostics parameter persisted-output post-tool-use-hook pre-tool-use-hook session-start-hook system-reminder \
     task-notification teammate-message tool_use_error user-memory-input user-prompt-submit-hook";
 
-/// Passes text of several lines on to a model as it is, except for what could speak for the client: its tags open with
-/// `&lt;`, and control, direction and tag characters are escapes such as `<U+202E>`. A line ends with a line feed.
+/// Passes multi-line text on to a model unchanged, except for anything that could impersonate the client: its tags open
+/// with `&lt;`, and control, direction and tag characters become escapes such as `<U+202E>`. Each line ends with a line
+/// feed.
 pub fn prompt_text(text: &str) -> String {
     let obeyed = |c: char| {
         (c.is_control() && !matches!(c, '\n' | '\t'))
@@ -185,8 +187,8 @@ fn is_wrapper(inside: &str) -> bool {
         .any(|wrapper| name == wrapper || wrapper.ends_with(':') && name.starts_with(wrapper))
 }
 
-/// True for marks of width and writing direction, for fillers and variants that show nothing, and for the tags that hide
-/// a text within another one.
+/// True for width and direction marks, for invisible fillers and variation selectors, and for the tag characters that
+/// can hide text inside other text.
 pub fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
@@ -205,7 +207,7 @@ pub fn clipped(text: &str, most: usize) -> String {
         .collect()
 }
 
-/// The last at most `most` bytes of `text`, without white space around it; an ellipsis stands for what is missing.
+/// The end of the trimmed `text`, at most `most` bytes; an ellipsis stands for what is missing.
 pub fn last_part(text: &str, most: usize) -> String {
     let text = text.trim();
     if text.len() <= most {
@@ -217,7 +219,7 @@ pub fn last_part(text: &str, most: usize) -> String {
     format!("{ELLIPSIS}{}", &text[from..])
 }
 
-/// The length of the longest start of `text` that takes at most `columns` columns.
+/// Length of the longest prefix of `text` that fits in `columns` columns.
 fn fitting_length(text: &str, columns: usize) -> usize {
     let mut used = 0;
     let mut chars = text.char_indices();
@@ -259,8 +261,8 @@ pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Does the same on at most `most` lines, each of them [`fitted`]. The last one ends with an ellipsis if there was
-/// more.
+/// Like [`wrapped`], but with at most `most` lines, each of them [`fitted`]. The last one ends with an ellipsis if
+/// there was more.
 pub fn wrapped_within(text: &str, columns: usize, most: usize) -> Vec<String> {
     let mut lines = wrapped(text, columns);
     if let Some(next) = lines.get(most).cloned() {
@@ -273,8 +275,8 @@ pub fn wrapped_within(text: &str, columns: usize, most: usize) -> Vec<String> {
     lines.iter().map(|line| fitted(line, columns)).collect()
 }
 
-/// Wraps `text` to lines of at most `columns` columns, and loses nothing: its lines and blanks stay, a line breaks at a
-/// blank, and a word that is wider than a line goes on in the next one.
+/// Wraps `text` to lines of at most `columns` columns without losing anything: its lines and blanks stay, a line breaks
+/// at a blank, and a word wider than a line continues on the next one.
 pub fn wrapped_whole(text: &str, columns: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for line in text.lines() {
@@ -294,8 +296,8 @@ pub fn wrapped_whole(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Replaces each control character in `text` by a sign, except for line feeds and tabs. A terminal obeys control
-/// characters, and direction marks reorder text, so that it reads as something else.
+/// Replaces each control character in `text` with a visible symbol, except for line feeds and tabs. A terminal obeys
+/// control characters, and direction marks reorder text so that it reads as something else.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let shown = |c: char| {
         if matches!(c, '\n' | '\t') {
@@ -310,7 +312,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(shown).collect())
 }
 
-/// Does the same in JSON without loss: its escapes stand for the same characters.
+/// Like [`visible`], but for JSON and without loss: JSON escapes stand for the same characters.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
     if matches!(visible(json), Cow::Borrowed(_)) {
         return Cow::Borrowed(json);
@@ -324,7 +326,7 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(shown.collect())
 }
 
-/// Does the same on one line, character by character: for paths and excerpts, whose blanks count.
+/// Like [`visible`], but on one line, character by character: for paths and excerpts, whose blanks count.
 pub fn visible_line(text: &str) -> String {
     let chars = text.chars().map(|c| match c {
         '\n' | '\r' | '\t' => ' ',
@@ -333,7 +335,7 @@ pub fn visible_line(text: &str) -> String {
     chars.collect()
 }
 
-/// The sign that a terminal shows for a control character.
+/// The symbol shown in place of a control character.
 fn sign_of(c: char) -> char {
     match c {
         // Unicode has a picture for each of these.

@@ -1,4 +1,4 @@
-//! Writes commit messages that fit the repository's history. Style and scopes are counted in its latest subjects; the
+//! Writes commit messages that fit the repository's history. Style and scopes are derived from its latest subjects; the
 //! words come from the task's title.
 
 mod subject;
@@ -21,7 +21,7 @@ pub const SUBJECTS: usize = 30;
 
 /// Maximum width of a subject, in terminal columns.
 const SUBJECT_COLUMNS: usize = 72;
-/// Minimum number of subjects for a habit.
+/// Minimum number of subjects that make a habit.
 const HABIT: usize = 3;
 
 /// The style of subjects.
@@ -123,7 +123,7 @@ impl CommitHistory {
         is_half(self.scoped, self.semantic)
     }
 
-    /// How a message is written here, in a sentence.
+    /// Describes in a sentence how to write a message in this repository.
     pub fn message_rule(&self) -> String {
         let columns = format!("in at most {SUBJECT_COLUMNS} columns");
         let (types, scopes) = (by_count(&self.types), by_count(&self.scopes));
@@ -212,7 +212,7 @@ impl CommitHistory {
             return format!("{prefix}{words}\n");
         }
         let mut subject = text::fitted(&words, room);
-        // A whole word is dropped, unless that would leave almost nothing.
+        // Cuts at a word boundary, unless that would leave less than half.
         if let Some(blank) = subject
             .rfind(' ')
             .filter(|blank| blank * 2 >= subject.len())

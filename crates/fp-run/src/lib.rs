@@ -10,12 +10,12 @@ pub mod run;
 pub mod test_files;
 pub mod verification;
 
-/// True for what a record leaves out, since reading it gives the same without.
+/// True for a value that a record may omit, because reading gives the same value without it.
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// The regular expression that `pattern`, a constant, means.
+/// Compiles `pattern`, a constant.
 fn regex(pattern: &str) -> regex::Regex {
     regex::Regex::new(pattern).expect("the pattern is a constant")
 }

@@ -36,11 +36,12 @@ const FOLDERS: &str = "tests test __tests__ spec specs e2e t unittests androidte
 /// Folders in which test runners keep recorded output.
 const SNAPSHOTS: [&str; 2] = ["snapshots", "__snapshots__"];
 
-/// Languages whose runners take for a test only what is named like one: any other file in a test folder is loaded by
+/// Languages whose runners treat only files named like a test as tests: any other file in a test folder is loaded by
 /// tests, or by the runner itself.
 const BY_NAME_ALONE: [Language; 2] = [Language::Python, Language::Ruby];
 
-/// Parts of the names of files and folders that runners load around the tests, or tests in place of what they test.
+/// Parts of the names of files and folders that runners load around the tests, or that tests load in place of what they
+/// test.
 const AROUND_TESTS: &str = "setup teardown conftest bootstrap fixture helper mock support";
 
 /// True if a path is a test by its name, or a source file in a test folder.
@@ -60,7 +61,7 @@ fn is_test(path: &str) -> bool {
 }
 
 /// True if `path`, a test file in lower case, only holds tests: it is named like one, or it is in a test folder whose
-/// files are all tests, and by its name no setup, helper or fixture of others.
+/// files are all tests and its name doesn't mark it as a setup, helper or fixture of other tests.
 fn holds_only_tests(path: &str) -> bool {
     let Some(language) = Language::from_path(path) else {
         return false;
@@ -79,8 +80,8 @@ fn holds_only_tests(path: &str) -> bool {
     is_named || !BY_NAME_ALONE.contains(&language) && !in_tests.any(is_around)
 }
 
-/// True if a test at `test` can be one of the source file `listed`: both are in one language. What is in none, such as a
-/// folder, can have tests in any.
+/// True if the test at `test` can belong to the source file `listed`, because they share a language. A `listed` path
+/// without a language, such as a folder, can have tests in any.
 fn is_same_language(test: &str, listed: &str) -> bool {
     match (Language::from_path(test), Language::from_path(listed)) {
         (Some(Language::TestScript), Some(listed)) => listed == Language::Shell,
@@ -105,8 +106,8 @@ fn wild_part<'t>(pattern: &str, text: &'t str) -> &'t str {
 }
 
 /// True if `path` holds nothing but tests of the file or folder `listed`: in its language, and in the same folder, in a
-/// folder named like the file, or in a test folder beside it or further up. What sets tests up, or is used by them, is no
-/// test: it decides what others say. Both must be in lower case.
+/// folder named like the file, or in a test folder beside it or further up. Test setup and helpers don't count as
+/// tests, because they decide what other tests report. Both paths must be in lower case.
 pub(crate) fn is_test_beside(path: &str, listed: &str) -> bool {
     let (folder, name) = split_name(path);
     let (around, last) = split_name(folder);

@@ -176,7 +176,7 @@ impl<'p> Proposal<'p> {
         approval::hash(self.text.as_bytes())
     }
 
-    /// The changes, or else all commands that may run.
+    /// The changes since the last consent, or without one, all commands that may run.
     fn terms(&self) -> String {
         match &self.before {
             Some(before) => before.changes_to(self.tree, &self.end_commands) + "\n",
@@ -192,10 +192,10 @@ impl<'p> Proposal<'p> {
             .collect()
     }
 
-    /// The question that approves it.
+    /// The question whose answer approves the plan.
     ///
     /// # Errors
-    /// A client's dialog can't show everything that the user has to see.
+    /// The client's dialog can't show everything that the user has to see.
     pub(crate) fn question(&self) -> Result<PrintedQuestion, CommandError> {
         let (id, before) = (self.plan.id(), self.before.as_ref());
         let question =
@@ -224,9 +224,9 @@ impl<'p> Proposal<'p> {
         let subjects = git.and_then(|git| git.recent_subjects(SUBJECTS).ok());
         let mut ledger = plan.lock_in_order()?;
         let kept = ledger.begin_anew()?;
-        // This machine's own plan, moved or copied here: its claimed work isn't here.
+        // This machine's own plan was moved or copied here, so the work it claims to have isn't here.
         let is_moved = ledger.state().approval.is_some() && !trust.approves(ledger.state())?;
-        // Done before the approval, which doesn't touch tasks that are being built.
+        // Comes before the approval, which leaves tasks that are being built alone.
         let mut events = Vec::new();
         if is_moved && ledger.state().has_begun() {
             events.push(Event::ProgressDropped {});
@@ -264,10 +264,10 @@ impl<'p> Proposal<'p> {
 
 /// An approval that was recorded.
 pub(crate) struct Approved {
-    /// False if the log had it already.
+    /// False if it was already in the log.
     changed: bool,
     state: Arc<State>,
-    /// The folder with the moved log of another machine, if there was one.
+    /// The folder where another machine's log was set aside, if there was one.
     kept: Option<PathBuf>,
 }
 
@@ -280,7 +280,7 @@ impl Approved {
         ))
     }
 
-    /// The command that follows: it continues the run, or starts one.
+    /// The command to run next: it continues the run, or starts one.
     pub(crate) fn next(&self) -> String {
         let (state, plan) = (&self.state, &self.state.plan_id);
         match state.is_running() || state.has_processes() {

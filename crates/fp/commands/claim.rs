@@ -42,7 +42,7 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     let mut prepared = prepare_claim(&plan, &args, &tree, context)?;
     let earlier = prepared.earlier.take();
     let first = check_first(&plan, &args.owner, &tree, &mut prepared, context)?;
-    // Claims the prepared task if it matters which, even if another became ready in the meantime.
+    // If the task matters, claims the prepared one, even if another has become ready since.
     let is_prepared = first.is_some() || earlier.is_some();
     let chosen = is_prepared.then(|| prepared.chosen.id.clone());
     let wanted = chosen.or(args.task);
@@ -154,7 +154,7 @@ fn payload_of(
     context: &Context,
 ) -> Result<String, CommandError> {
     let goal = plan.goal();
-    // The task can be done without the interview if that is unreadable.
+    // An unreadable interview doesn't prevent the task.
     let interview = interview_at(&plan.folder.file("interview.json"))
         .ok()
         .flatten();
@@ -184,7 +184,7 @@ struct Prepared<'p> {
     base: Base,
     /// The note to the builder about an earlier attempt's work.
     earlier: Option<String>,
-    /// The consent for running its check before its work, if that is needed.
+    /// The consent to run the task's checks before its work, if they have to run.
     test_first: Option<AgreedCommands>,
     /// Held until the claim is logged: no other agent of this name may prepare the worktree for itself.
     worktrees: Option<Worktrees<'p>>,
@@ -199,7 +199,7 @@ fn prepare_claim<'p>(
     let mut state = plan.load()?.state;
     let edited = tree.edited(&state);
     let choice = state.choose(&args.owner, args.task.as_ref(), &edited);
-    // Checks take long, so they run on the newest commit before them.
+    // Checks take long, so sync first to run them on the newest commit.
     if state.is_shared() && choice.map_or(true, |task| state.wants_checks_before(&task.leaf.id)) {
         context.notices(&plan.sync()?);
         state = plan.load()?.state;
@@ -300,7 +300,7 @@ fn measuring_base(
     }
 }
 
-/// Asks the user the question of `decide`, and tells the builder `why` it gets no task.
+/// Asks the user the question that `decide` raises, and tells the builder `why` it gets no task.
 fn doubt(
     plan: &OpenPlan,
     owner: &AgentName,

@@ -229,8 +229,8 @@ fn is_ignored(path: &Path, ignore: &[String], context: &Context) -> bool {
     ignores(ignore, &path)
 }
 
-/// The question to the model about the comments that its edit added, if any, and how to ask it. Reads the
-/// settings only if there is a question.
+/// The question for the model about the comments that its edit added, if any, with instructions for asking it. Reads
+/// the settings only if there is a question.
 pub(crate) fn after_edit(
     hook: &IncomingHook,
 ) -> Result<Option<(CommentMode, String)>, CommandError> {
@@ -280,8 +280,8 @@ pub(crate) fn after_edit(
     )))
 }
 
-/// The path that decides whether a file is ignored. Files in the folder of plans are not checked, except in
-/// the builders' worktrees, where the path is the one within the worktree.
+/// The path for matching the ignore globs. Files in the plans folder aren't checked, except in the builders' worktrees,
+/// whose paths count from the worktree.
 fn checked_path(path: &Path, plans: &Path) -> Option<PathBuf> {
     let real = |path: &Path| platform::real_path(path).unwrap_or_else(|_| path.to_owned());
     let (real_path, real_plans) = (real(path), real(plans));

@@ -12,9 +12,9 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use fp_plan::text::{counted, fitted, one_line};
 
-/// Most subjects shown as examples.
+/// Maximum number of subjects to show as examples.
 const EXAMPLES: usize = 5;
-/// Columns of a subject.
+/// Maximum width of a subject, in columns.
 const SUBJECT: usize = 72;
 
 /// Commit the named files, or the staged ones, with a message in the repository's own style

@@ -16,7 +16,7 @@ use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
 use crate::theme::Look;
 
-/// Columns of a line.
+/// Line width, in columns.
 const WIDTH: usize = 80;
 
 /// Show or change settings

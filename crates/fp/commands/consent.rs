@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::source::PlanSource;
 
-/// Records the answer `chosen` to the question `asked` under `code`; returns what to tell the lead.
+/// Records the answer `chosen` to the question `asked`, identified by `code`; returns what to tell the lead.
 ///
 /// # Errors
 /// The question isn't the one that `fp` now prints for this code.
@@ -80,7 +80,7 @@ fn record_answer(
     ))
 }
 
-/// The question to ask word for word, each line after `indent`.
+/// The question to be asked word for word, with each line indented by `indent`.
 pub(super) fn question_text(printed: &PrintedQuestion, indent: &str) -> String {
     let PrintedQuestion {
         question, header, ..

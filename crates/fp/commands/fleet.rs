@@ -77,7 +77,7 @@ pub(crate) struct FleetArgs {
 const LOG_REFS: &str = "refs/fp/";
 
 impl RemoteArgs {
-    /// The named remote, or the only one.
+    /// The remote that was named, or else the only one.
     fn remote_of(&self, git: &Git) -> Result<String, CommandError> {
         let known = git.remotes()?;
         let has_origin = known.iter().any(|name| name == "origin");
@@ -110,7 +110,7 @@ impl RemoteArgs {
         })
     }
 
-    /// The requested name, or one made from the machine's own.
+    /// The requested name, or one derived from the host name.
     fn machine(&self) -> MachineId {
         let own_name = || {
             let name = machine_name().to_lowercase();
@@ -223,7 +223,7 @@ pub(crate) fn join_plan(args: JoinArgs, context: &Context) -> CommandResult {
     let git = expect_worktrees(Git::open(&context.repo().root)?)?;
     let place = args.at.place_of(&git, id, context)?;
     plans.make_dir()?;
-    // A half-made folder isn't a plan: its name can't be an id.
+    // A half-made folder isn't taken for a plan, because its name can't be an id.
     let stage = tempfile::Builder::new()
         .prefix(".joining-")
         .tempdir_in(plans.dir());

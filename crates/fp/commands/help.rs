@@ -177,8 +177,7 @@ fn unknown_words(tree: &Command, words: &[String]) -> CommandError {
     CommandError::failed(format!("there is no command or topic {asked:?}")).with_hint(hint)
 }
 
-/// Wraps `markdown`, which has one paragraph a line, to at most [`WIDTH`] columns. Indents code blocks
-/// instead.
+/// Wraps `markdown`, which has one paragraph per line, to at most [`WIDTH`] columns. Code blocks are indented instead.
 fn page_text(markdown: &str) -> String {
     let mut text = String::new();
     let mut in_block = false;
@@ -208,7 +207,8 @@ fn cells_of(line: &str) -> Option<Vec<&str>> {
     Some(inner.split(" | ").collect())
 }
 
-/// A row as a list: its first cell, with the others below it, each with its heading if there are several.
+/// Formats a row as a list: its first cell with the others below it, each labelled with its heading if there are
+/// several.
 fn row_text(heading: &[&str], cells: &[&str]) -> String {
     let is_list = cells.len() > 2;
     let is_rule = cells.iter().all(|cell| *cell == "---");
@@ -224,7 +224,7 @@ fn row_text(heading: &[&str], cells: &[&str]) -> String {
     text
 }
 
-/// Wraps `line`; all lines but the first are indented by `indent` blanks.
+/// Wraps `line`, indenting all lines but the first by `indent` spaces.
 fn paragraph(line: &str, indent: usize) -> String {
     let (begin, rest) = line.split_at(indent);
     let lines = wrapped(rest, WIDTH - indent);

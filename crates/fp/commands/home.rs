@@ -1,4 +1,4 @@
-//! `fp` alone: the state of the repository in a few lines, and the next step.
+//! `fp` without a command: the state of the repository in a few lines, and the next step.
 
 use fp_plan::text::{counted, wrapped_whole};
 use fp_run::report::handoff::{NextStep, next_steps};
@@ -12,7 +12,7 @@ use crate::error::CommandResult;
 use crate::printer::columns;
 use crate::theme::Look;
 
-/// Most plans that are listed.
+/// Maximum number of plans to list.
 const PLANS: usize = 3;
 
 pub(crate) fn show_home(context: &Context) -> CommandResult {

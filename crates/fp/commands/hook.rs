@@ -105,7 +105,7 @@ impl IncomingHook {
         let cwd = event.cwd.as_deref().map(PathBuf::from);
         let cwd = cwd.filter(|cwd| cwd.is_absolute() && cwd.is_dir());
         let mut context = context.in_directory(cwd.unwrap_or_else(|| context.cwd.clone()));
-        // An agent may edit a repository from outside.
+        // An agent outside the repository may edit it.
         let edited = event.edited_path().map(Path::new);
         let edited = edited.filter(|path| path.is_absolute() && context.repo().git_dir.is_none());
         let mut folders = edited.iter().flat_map(|path| path.ancestors().skip(1));
@@ -161,7 +161,7 @@ impl IncomingHook {
         Some(state.map(|state| OngoingRun { plan, state }))
     }
 
-    /// `agent` with its run: one of this session, else one that records no session.
+    /// Finds the run of `agent`: preferably one of this session, else one that records no session.
     fn member(&self, agent: &HookAgent<'_>) -> Result<Option<RunMember>, CommandError> {
         let mut likeliest: Option<((bool, bool), RunMember)> = None;
         // The newest is the likeliest, and each costs a read.
@@ -212,8 +212,8 @@ fn agent_named(name: &str) -> Option<HookAgent<'_>> {
 }
 
 impl OngoingRun {
-    /// Appends the events that `decide` returns, if it also returns some for the newest state. Returns the message for
-    /// the agent.
+    /// Appends the events that `decide` returns, unless it returns none; then decides again on the newest state.
+    /// Returns the message for the agent.
     fn log(
         &self,
         hook: &IncomingHook,
@@ -228,7 +228,7 @@ impl OngoingRun {
         Ok(decision.told)
     }
 
-    /// The same without a message for the agent.
+    /// Like [`Self::log`], without a message for the agent.
     fn record_silently(
         &self,
         hook: &IncomingHook,
@@ -238,7 +238,7 @@ impl OngoingRun {
         self.log(hook, decide).map(drop)
     }
 
-    /// True if `session` leads it, in the client process `client` if that is known.
+    /// True if `session` leads the run; if `client` is known, it must be the same client process.
     fn is_led_by(&self, session: Option<&str>, client: Option<u32>) -> bool {
         let run = self.state.run.as_ref();
         run.is_some_and(|run| run.is_led_by(session, client))
@@ -259,7 +259,7 @@ fn subagent_stops(hook: &IncomingHook) -> Result<(), CommandError> {
     agent_stopped(hook, agent.filter(is_background))
 }
 
-/// Records the token use of the agent that stops, as far as the client's record has it.
+/// Records the token use of the agent that is stopping, as far as the client recorded it.
 fn record_cost(hook: &IncomingHook) -> Result<(), CommandError> {
     let event = &hook.event;
     let (Some(id), Some(record)) = (event.agent_id.as_deref(), event.agent_transcript()) else {
@@ -321,7 +321,7 @@ fn tool_is_about_to_run(hook: &IncomingHook) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The objection to an edit in the repository by a builder that holds no task of a run of this session.
+/// The objection if a builder edits the repository without holding a task of a run of this session.
 fn edit_without_task(hook: &IncomingHook) -> Result<Option<String>, CommandError> {
     let repo = hook.context.repo();
     let path = hook
@@ -397,7 +397,7 @@ struct BuilderEdit<'h> {
 }
 
 impl<'h> BuilderEdit<'h> {
-    /// The edit, if a builder with a task makes it. Reads nothing in the main session.
+    /// The edit in this event, if it is by a builder that holds a task. Reads nothing in the main session.
     fn from_hook(hook: &'h IncomingHook) -> Result<Option<Self>, CommandError> {
         let Some(path) = hook.event.edited_path() else {
             return Ok(None);
@@ -408,7 +408,7 @@ impl<'h> BuilderEdit<'h> {
         })
     }
 
-    /// The edit in the guard's terms, and the task's site; `None` if it names no file.
+    /// The edit as the guard sees it, and the task's site; `None` if it names no file.
     fn guarded(&self) -> Option<(GuardedEdit<'_>, Site<'_>)> {
         let OngoingRun { plan, state } = &self.member.run;
         let task = state.held_by(&self.member.name)?;
@@ -462,7 +462,7 @@ fn session_starts(hook: &IncomingHook) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Adds the lead of the run to a summary of the conversation.
+/// Makes the summary of a conversation say that it leads a run.
 fn conversation_is_compacted(hook: &IncomingHook) -> Result<(), CommandError> {
     if let Some(said) = tell_of_runs(hook, recovery::to_keep)? {
         hook.reply(HookReply::KeepInSummary(&said));

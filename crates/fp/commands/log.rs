@@ -20,11 +20,11 @@ use crate::theme::{Look, StyledLine};
 
 /// Interval between reads of a log that is followed.
 const LOOK: Duration = Duration::from_millis(200);
-/// Columns of a sequence number; longer ones take more.
+/// Width of a sequence number, in columns; longer ones take more.
 const SEQ: usize = 5;
-/// Most columns of a task's id.
+/// Maximum width of a task's id, in columns.
 const TASK: usize = 12;
-/// Most lines per text.
+/// Maximum number of lines per text.
 const LINES: usize = 6;
 
 /// Show what happened: claims, verdicts, commits and questions, oldest first
@@ -136,11 +136,11 @@ impl LogView {
     }
 }
 
-/// Formats events, one a line with its reasons below; the day precedes its first event.
+/// Formats events, one per line with its reasons below; a line with the date precedes the first event of each day.
 #[derive(Debug, Default)]
 pub(super) struct LogText {
     day: Option<Date>,
-    /// Columns of the task ids.
+    /// Width of the task ids, in columns.
     id_width: usize,
 }
 

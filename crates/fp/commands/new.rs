@@ -71,14 +71,14 @@ pub(crate) struct NewArgs {
 /// The information for the skill and the user.
 struct NewPlan {
     record: PlanRecord,
-    /// The goal, if the caller didn't give it.
+    /// The goal, if it came from the prompt or from a roadmap layer.
     taken_goal: Option<String>,
     path: PathBuf,
-    /// The report of the import that created it.
+    /// The report of the import that created the plan.
     import: Option<Value>,
     settings: Settings,
     interrupted: Vec<InterruptedPlan>,
-    /// The latest notes of work for later, as lines of text.
+    /// The latest notes about work for later, one line each.
     debts: Vec<String>,
     attended: bool,
     commit_style: Value,
@@ -99,7 +99,7 @@ struct InterruptedPlan {
 
 /// Size limit of a goal from standard input, in bytes.
 const GOAL_CAP: u64 = 1024 * 1024;
-/// Most notes of work for later that are shown.
+/// Maximum number of notes about work for later to show.
 const MOST_DEBTS: usize = 10;
 /// The flags that take a value.
 const VALUED: [&str; 3] = ["--mode", "--max-complexity", "--import"];
@@ -108,7 +108,7 @@ const NAME_THE_GOAL: &str = "name the goal: `fp new 'Add a greeting command'`";
 pub(crate) const PLAN_SKILL: &str = "/fp:plan";
 
 impl NewArgs {
-    /// The arguments in the prompt that the user typed in this session. It can be used once.
+    /// The arguments in the prompt that the user typed in this session. Each prompt can be used once.
     fn from_prompt(context: &Context) -> Result<Self, CommandError> {
         let session = context.session();
         let take = |session: String| Ok(context.trust()?.take_prompt(&session)?);
@@ -133,7 +133,7 @@ impl NewArgs {
         let mut words = Vec::new();
         let mut wants_value = false;
         loop {
-            // A value with blanks is quoted as in a shell.
+            // A value with spaces is quoted as in a shell.
             let quoted = ['"', '\'']
                 .into_iter()
                 .find_map(|quote| goal.strip_prefix(quote)?.split_once(quote));
@@ -243,14 +243,14 @@ fn new_folder(
 pub(crate) struct PlanGoal {
     /// The user's words, and the layer's text.
     pub(crate) goal: String,
-    /// The plan's id begins with it.
+    /// The beginning of the plan's id.
     pub(crate) name: String,
     /// The layer that it implements.
     pub(crate) roadmap: Option<OfLayer>,
 }
 
 impl PlanGoal {
-    /// The goal in these arguments, or of the layer that they name. Fails without one.
+    /// Takes the goal from the arguments, or from the layer that they name. Fails if there is none.
     fn from_args(args: &NewArgs, context: &Context) -> Result<Self, CommandError> {
         let words = match args.goal.as_slice() {
             [dash] if dash == "-" => read_standard_input(GOAL_CAP)?.trim().to_owned(),
@@ -313,7 +313,7 @@ fn git_warning(context: &Context) -> Option<String> {
     Some(format!("every task becomes a commit, and {error}{hint}"))
 }
 
-/// Style and language of the recent subjects: titles of tasks become subjects.
+/// Style and language of recent commit subjects, since task titles become subjects.
 fn commit_style(language: Option<&str>, context: &Context) -> Value {
     let subjects = Git::open(&context.repo().root).and_then(|git| git.recent_subjects(SUBJECTS));
     let subjects = subjects.unwrap_or_default();
@@ -322,7 +322,7 @@ fn commit_style(language: Option<&str>, context: &Context) -> Value {
     json!({ "style": CommitHistory::from_subjects(&subjects).style(), "language": language })
 }
 
-/// The notes of work for later in unarchived plans, newest first.
+/// The notes about work for later in unarchived plans, newest first.
 fn debts_of(known: &[Known]) -> Vec<String> {
     let active = known.iter().filter(|known| !known.archived);
     let mut states: Vec<_> = active

@@ -33,7 +33,7 @@ use super::status::status_text;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 
-/// Number of signs of life that a working machine sends within the time after which others give it up.
+/// How many signs of life a working machine sends within the time after which others give up on it.
 const RENEWALS: i32 = 3;
 
 /// Print the actions that are due now
@@ -46,7 +46,7 @@ pub(crate) struct NextArgs {
     ended: Vec<AgentName>,
 }
 
-/// Name of the agent that brings Linear up to date with a run. It is no part of the run.
+/// Name of the agent that brings Linear up to date with a run. It isn't part of the run.
 const TRACKER: &str = "tracker";
 
 pub(crate) fn show_next(mut args: NextArgs, context: &Context) -> CommandResult {
@@ -100,7 +100,7 @@ pub(super) struct DueNow<'p> {
     pub(super) cut_off: Option<String>,
 }
 
-/// Makes the commits that are due, and logs the consequences of the ended agents in `ended`.
+/// Makes the commits that are due, and logs what follows from the end of the agents in `ended`.
 pub(super) fn take_turn<'p>(
     plan: &'p OpenPlan,
     ended: &[AgentName],
@@ -110,7 +110,7 @@ pub(super) fn take_turn<'p>(
     let works = |(name, agent): (&AgentName, &RunAgent)| {
         agent.activity != Activity::Idle && !ended.contains(name)
     };
-    // A working agent wakes the lead again; another process that commits does not.
+    // A working agent will wake the lead again; another process that is committing won't.
     let patience = match plan.load()?.state.agents.iter().any(works) {
         true => Duration::ZERO,
         false => COMMIT_PATIENCE,
@@ -154,7 +154,7 @@ pub(super) fn take_turn<'p>(
         false => (ledger.into_state(), None),
     };
     if ledger.is_none() {
-        // Cleans up before the output: a lead that reads that the run is over doesn't call again.
+        // Cleans up before printing, because a lead that reads that the run is over doesn't call again.
         context.remove_unneeded_worktrees(plan);
         let text = final_report(plan, &tree, &state, context);
         for action in &mut turn.actions {
@@ -194,7 +194,7 @@ fn sync_shared(plan: &OpenPlan, context: &Context) -> Result<Option<String>, Com
     }
 }
 
-/// Adds the news of other machines.
+/// Adds what is known about other machines.
 fn hear_of_machines(around: &mut RunSurroundings, member: &Membership, settings: &Settings) {
     let lease = SignedDuration::from_mins(settings.fleet.lease_minutes.into());
     let since = |at: &Timestamp| around.now.duration_since(*at);
@@ -234,7 +234,7 @@ pub(super) fn final_report(
     text
 }
 
-/// The actions with ids that are unique among all answers.
+/// The actions as JSON, with ids that are unique across all outputs.
 fn actions_json(
     plan: &PlanId,
     first: u64,

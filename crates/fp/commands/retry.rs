@@ -84,7 +84,7 @@ fn retry_task(
     let mut ledger = plan.lock_in_order()?;
     let mut events = ledger.state().retry(task)?;
     let was_done = ledger.state().task(task).is_some_and(|task| task.imported);
-    // A finished task needs no criteria.
+    // A finished task may lack criteria, but one that is done again may not.
     let to_revise = was_done && !source.is_valid_anew(task)?;
     if to_revise {
         events.push(Event::RevisionDue { task: task.clone() });
@@ -118,7 +118,7 @@ fn retry_task(
     context.report(&json, &format!("{text}\nNext: {next}\n"))
 }
 
-/// Undoes the completed task `id` by a commit of its own.
+/// Undoes the completed task `id` with a separate commit.
 fn undo_task(plan: &OpenPlan, id: &TaskId, context: &Context) -> CommandResult {
     context.state(plan)?;
     let (prepared, revert) = roll_back(plan, id, || context.now())?;

@@ -17,7 +17,7 @@ use crate::features::exchange::note_named;
 use crate::printer::WIDTH;
 use crate::source::PlanSource;
 
-/// Most lines per task.
+/// Maximum number of lines per task.
 const LINES: usize = 3;
 
 /// Show the order of the tasks

@@ -21,7 +21,7 @@ use crate::printer::{Output, WIDTH, format_option, json};
 use crate::source::PlanSource;
 use crate::theme::{self, Look, StyledLine};
 
-/// Most columns of branches; deeper tasks are drawn at this indentation.
+/// Maximum width of the branches, in columns; deeper tasks are drawn at this indentation.
 const BRANCHES: usize = 36;
 
 /// Show the task tree, with the state of each task
@@ -132,7 +132,7 @@ fn tree_text(report: &TreeReport<'_>) -> String {
     text
 }
 
-/// `below` with another branch, unless it is as wide as branches get.
+/// Appends a branch to `below`, unless it has reached the maximum width.
 fn with_branch(below: &str, part: &str) -> String {
     let part = if below.width() < BRANCHES { part } else { "" };
     format!("{below}{part}")
@@ -161,7 +161,7 @@ fn tree_line(task: &TaskRow, branch: &str) -> String {
     line.painted(usize::MAX) + "\n"
 }
 
-/// The text in brackets after a title: complexity and state, if known.
+/// The text in parentheses after a title: complexity and state, if known.
 pub(crate) fn complexity_and_state(task: &TaskRow) -> String {
     let complexity = task.complexity.map(|complexity| complexity.to_string());
     let state = task.state.as_ref().map(|run| run.state_word().to_owned());

@@ -64,7 +64,7 @@ pub(super) struct TermsArgs {
 
 pub(crate) fn start_run(args: StartArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_lead(args.terms.plan.as_deref())?;
-    // In a session nothing would report to other machines that it is still at work, or report their work to it.
+    // A session couldn't report to other machines that it is still working, nor receive their reports.
     let is_shared = plan.load()?.state.is_shared();
     if (plan.settings.engine == Engine::Processes || is_shared) && !args.here {
         let line = background_line(&plan, &args);
@@ -103,10 +103,10 @@ fn background_line(plan: &OpenPlan, args: &StartArgs) -> String {
     }
 }
 
-/// Time that a lead's lock may outlive it: a child that it just forked holds it until it executes its program.
+/// How long a lead's lock may outlive the lead: a child that was just forked holds it until it executes its program.
 pub(super) const LEAD_PATIENCE: Duration = Duration::from_secs(1);
 
-/// The right to lead `plan`. Refused while `fp run` does.
+/// Takes the lock for leading `plan`. Refused while `fp run` holds it.
 pub(super) fn lead_lock(plan: &OpenPlan) -> Result<std::fs::File, CommandError> {
     acquire(&plan.lead_lock(), LEAD_PATIENCE).map_err(|error| match &error.kind {
         HostErrorKind::Locked(holder) => {
@@ -118,7 +118,7 @@ pub(super) fn lead_lock(plan: &OpenPlan) -> Result<std::fs::File, CommandError> 
     })
 }
 
-/// Fails if git tracks anything but plans in the folder of plans, where changes go unnoticed.
+/// Fails if git tracks anything but plans in the plans folder, where changes go unnoticed.
 fn refuse_files_among_plans(plan: &OpenPlan, git: &Git) -> Result<(), CommandError> {
     let folder = &plan.settings.plans_dir;
     let of_folder = RepoPath::from_bytes(folder.as_bytes());
@@ -225,7 +225,7 @@ pub(super) fn try_commands(plan: &OpenPlan, context: &Context) {
     }
 }
 
-/// The checkout at the start of the run.
+/// The checkout as it was at the start of the run.
 fn found_checkout(git: &Git, state: &State) -> Result<FoundCheckout, CommandError> {
     let running = state.run.as_ref().filter(|_| state.is_running());
     if let Some(before) = running.and_then(|run| run.terms.found.clone()) {
@@ -244,14 +244,14 @@ fn lead_may_judge(plan: &OpenPlan, state: &State) -> Result<bool, CommandError> 
     Ok(state.tasks.len() == 1 && plan.folder.record()?.mode == Mode::Direct)
 }
 
-/// The order of tasks, from their measured signals.
+/// The policy for ordering tasks by their measured signals.
 fn policy_of(plan: &OpenPlan) -> Result<Policy, CommandError> {
     let composites = plan.composites()?.unwrap_or_default().into_iter();
     let known = composites.filter_map(|(id, composite)| Some((TaskId::new(id).ok()?, composite)));
     Ok(Policy::new(&plan.settings, known))
 }
 
-/// The `paths` that the plan may change.
+/// Those of `paths` that the plan may change.
 fn files_of_plan(state: &State, paths: impl Iterator<Item = String>) -> Vec<String> {
     let files = state.tasks.iter().flat_map(|task| task.leaf.files.clone());
     let files: Vec<String> = files.collect();

@@ -29,7 +29,7 @@ use crate::error::CommandResult;
 use crate::printer::{WIDTH, cut_columns};
 use crate::theme::{self, Look, StyledLine};
 
-/// The files of planning, in order.
+/// The files that planning writes, in order.
 const WRITTEN: &str = "pre-analysis.md interview.md research.md context.md tasks.md critique.md";
 
 /// Show a plan's progress, and what needs your attention
@@ -136,7 +136,7 @@ impl PlanningStatus {
     }
 }
 
-/// The report as plain text, with every task in the order of the tree: what `fp next` prints at the end.
+/// The report as plain text, with every task in tree order: `fp next` prints it at the end.
 pub(crate) fn status_text(state: &State, report: &StatusReport, now: Timestamp) -> String {
     let view = StatusView::new(state, report, now, WIDTH);
     let mut text = format!("Plan {} ({})\n", report.plan_id, report.standing.into_str());
@@ -159,17 +159,17 @@ pub(crate) fn status_text(state: &State, report: &StatusReport, now: Timestamp) 
     text
 }
 
-/// Most columns of the bar.
+/// Maximum width of the bar, in columns.
 const BAR: usize = 30;
-/// Most lines per detail of a task.
+/// Maximum number of lines per detail of a task.
 const DETAIL: usize = 2;
-/// Columns from which a detail appears beside its task.
+/// Terminal widths at which a detail appears beside its task.
 const WIDE: RangeInclusive<usize> = 120..=1000;
-/// Number of task lines from which some are left out.
+/// Maximum number of task and question lines to show before some tasks are left out.
 const ROWS: usize = 16;
-/// Most questions.
+/// Maximum number of questions.
 const QUESTIONS: usize = 2;
-/// Most lines about cost.
+/// Maximum number of lines about cost.
 const COSTS: usize = 3;
 
 /// The groups of tasks, most important first, and how many of each are shown if space is short.
@@ -184,14 +184,14 @@ const GROUPS: [(&[Look], usize); 8] = [
     (&[Look::Skipped], 0),
 ];
 
-/// The state of a plan as lines.
+/// Formats the state of a plan as lines.
 struct StatusView<'s> {
     state: &'s State,
     report: &'s StatusReport,
     now: Timestamp,
-    /// Columns at which a line wraps or is cut; a pipe takes it whole.
+    /// Width at which lines are wrapped or cut, in columns; unlimited for a pipe.
     columns: usize,
-    /// Columns of the tasks' ids.
+    /// Width of the task ids, in columns.
     id_width: usize,
 }
 
@@ -211,7 +211,7 @@ impl<'s> StatusView<'s> {
         self.columns == usize::MAX
     }
 
-    /// The whole report, short enough for a screen unless `all` tasks are wanted.
+    /// The whole report, kept short enough for a screen unless `all` tasks are requested.
     fn whole_text(&self, all: bool) -> String {
         let is_cut = !all && !self.is_piped();
         let needs = self.need_lines(if is_cut { QUESTIONS } else { usize::MAX }, None);
@@ -281,7 +281,7 @@ impl<'s> StatusView<'s> {
         lines
     }
 
-    /// `text` after `head`, wrapped.
+    /// Wraps `text` after `head`.
     fn wrapped_after(&self, head: StyledLine, look: Look, text: &str) -> Vec<StyledLine> {
         let room = self.columns.saturating_sub(head.width()).max(1);
         head.hanging(look, wrapped_whole(text, room))
@@ -291,8 +291,9 @@ impl<'s> StatusView<'s> {
         self.wrapped_after(StyledLine::new(Look::Plain, indent), look, text)
     }
 
-    /// Everything that waits for the user: the command that continues a stopped run, and up to `most` questions. The
-    /// options of the question `by_digits` have digits; without one, a command answers the first question.
+    /// Everything that is waiting for the user: the command that continues a stopped run, and up to `most` questions.
+    /// The options of the question `by_digits` are numbered; if there is none, the command that answers the first
+    /// question is shown.
     fn need_lines(&self, most: usize, by_digits: Option<&str>) -> Vec<StyledLine> {
         let (state, standing) = (self.state, self.report.standing);
         let open: Vec<_> = state.open_questions().collect();
@@ -396,7 +397,7 @@ impl<'s> StatusView<'s> {
         self.task_lines(task, Look::of_task(task).sign(), self.columns)
     }
 
-    /// A task on a line of `columns` columns behind its `sign`, with its dependencies and additions below.
+    /// Formats a task after its `sign`, at most `columns` wide, with its dependencies and other details below.
     fn task_lines(&self, task: &TaskLine, sign: &str, columns: usize) -> Vec<StyledLine> {
         let look = Look::of_task(task);
         let blank = if sign.is_empty() { "" } else { " " };
@@ -420,7 +421,7 @@ impl<'s> StatusView<'s> {
         let beside = below
             .first()
             .map_or(0, |line| head.width() + 2 + line.width());
-        // Left for more tasks, if the line has room.
+        // Beside the task if the line has room, which leaves space for more tasks.
         if below.len() == 1 && WIDE.contains(&columns) && beside <= columns {
             return vec![head.with_text(Look::Faint, format!("  {}", below.remove(0)))];
         }
@@ -464,7 +465,7 @@ fn append_sections(
     }
 }
 
-/// The first `most` lines of `text`, and a sign that there is more.
+/// The first `most` lines of `text`, with an ellipsis if there are more.
 fn lines_within(text: &str, columns: usize, most: usize) -> Vec<String> {
     let mut lines = wrapped_whole(text, columns);
     if lines.len() > most {
@@ -474,13 +475,13 @@ fn lines_within(text: &str, columns: usize, most: usize) -> Vec<String> {
     lines
 }
 
-/// The text in brackets after a task's title.
+/// The text in parentheses after a task's title.
 fn facts_of(task: &TaskLine) -> String {
     let mut facts = Vec::new();
     if task.iteration > 0 {
         facts.push(format!("{}/{}", task.iteration, task.max_iterations));
     }
-    // The attempt's number isn't enough: a retry counts from 1 again.
+    // The number of the attempt isn't enough, since a retry counts from 1 again.
     if task.failed_verdicts > task.iteration {
         facts.push(format!("{} failed", task.failed_verdicts));
     }
@@ -495,7 +496,7 @@ fn facts_of(task: &TaskLine) -> String {
     }
 }
 
-/// The lines below a task: its obstacle or failure, and the changes of its scope and its checks.
+/// The lines below a task: its obstacle or failure, and the changes to its scope and checks.
 fn details_of(task: &TaskLine) -> Vec<String> {
     let detail = task.detail.iter().flat_map(|detail| reason_lines(detail));
     let mut lines: Vec<String> = detail.map(str::to_owned).collect();
@@ -589,7 +590,7 @@ mod tests {
         for tasks in [1, 5, 20, 200, 1000] {
             for columns in [40, 60, 80, 120, 200] {
                 let lines = status(&busy(tasks), columns, false);
-                // Even on a narrow terminal, questions and failures are complete.
+                // Questions and failures are shown in full, even on a narrow terminal.
                 let most = match columns {
                     ..60 => 32,
                     60..80 => 26,

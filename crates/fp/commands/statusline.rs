@@ -15,7 +15,7 @@ use crate::theme;
 
 /// Size limit of the client's input, in bytes.
 const CAP: u64 = 1024 * 1024;
-/// Columns of the bar.
+/// Width of the bar, in columns.
 const BAR: usize = 8;
 
 pub(crate) fn show_statusline(context: &Context) -> CommandResult {
@@ -39,7 +39,7 @@ pub(crate) fn show_statusline(context: &Context) -> CommandResult {
     context.report(&json, &format!("{line}\n"))
 }
 
-/// The folder of the session, from the client's input.
+/// The session's folder, from the client's input.
 fn sent_folder() -> Option<PathBuf> {
     let input = std::io::stdin();
     if input.is_terminal() {
@@ -53,7 +53,7 @@ fn sent_folder() -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
-/// Such as `fp 12/24 ▰▰▰▰▱▱▱▱ 2.3 building, 1 question`.
+/// Formats a line such as `fp 12/24 ▰▰▰▰▱▱▱▱ 2.3 building, 1 question`.
 fn line_of(report: &StatusReport, others: usize) -> String {
     let (counts, standing) = (report.counts, report.standing.into_str());
     let mut facts = Vec::new();

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 
-/// Most paths outside the boundary for which the ways out are shown.
+/// Maximum number of paths outside the boundary for which the possible ways out are shown.
 const SHOWN: usize = 10;
 
 /// Submit a claimed task for verification
@@ -86,7 +86,7 @@ pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
     context.report(&json!({ "task": args.task, "files": changes }), &text)
 }
 
-/// The refusal of a submission that would fail anyway, with the ways out.
+/// The error that refuses a submission that would fail anyway, with the possible ways out.
 fn refused(submission: &Submission, reason: &str, args: &SubmitArgs, place: &str) -> CommandError {
     let SubmitArgs {
         plan, task, claim, ..

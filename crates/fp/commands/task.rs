@@ -1,4 +1,4 @@
-//! `fp task`: adds, changes or removes one task without planning anew.
+//! `fp task`: adds, changes or removes one task without replanning.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ use crate::error::{CommandError, CommandResult};
 use crate::input::Input;
 use crate::source::PlanSource;
 
-/// Most findings of an edit that are shown.
+/// Maximum number of findings to show for an edit.
 const SHOWN: usize = 5;
 
 /// Add, change or remove a task that has not begun; approve the plan again afterwards
@@ -100,7 +100,7 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
     let leaves =
         approval::leaves_to_run(&tree, &plan.settings.exclusive).map_err(CommandError::failed)?;
     if ledger.state().approval.is_some() {
-        // Refuses an edit that the approval would refuse, before writing it.
+        // An edit that the approval would refuse is refused before it is written.
         let tree_hash = approval::hash(edited.text.as_bytes());
         let approve = Approve {
             tree_hash,
@@ -143,7 +143,7 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
     )
 }
 
-/// Refuses to remove a dependency of a task that has begun.
+/// Refuses to remove a task that a task which has begun depends on.
 fn refuse_needed(edited: &EditedTree, state: &State) -> Result<(), CommandError> {
     let begun = |task: &&TaskState| !matches!(task.status, Status::Pending | Status::Skipped);
     let waiting = state
@@ -161,7 +161,7 @@ fn refuse_needed(edited: &EditedTree, state: &State) -> Result<(), CommandError>
     .with_hint("`fp task revise` changes a task that nobody has begun"))
 }
 
-/// Notes for builders which tasks no longer depend on a removed one.
+/// A note for builders that lists the tasks that no longer depend on a removed one.
 fn removal_note(edited: &EditedTree) -> Option<Event> {
     let waited = (!edited.loosened.is_empty()).then(|| edited.loosened.join(", "))?;
     let text = format!(

@@ -24,7 +24,7 @@ use crate::printer::WIDTH;
 use crate::source::PlanSource;
 use crate::theme::Look;
 
-/// Most findings in the text without `--all`.
+/// Maximum number of findings in the text without `--all`.
 const SHOWN: usize = 50;
 
 /// Characters shown before the marked part if the line is cut there.
@@ -107,7 +107,7 @@ impl<'t> Checked<'t> {
         })
     }
 
-    /// Its counts, as a validation pass records them.
+    /// The counts of the findings, as a validation pass records them.
     fn pass_counts(&self, strict: bool) -> Seen {
         let failing = self.found.iter().filter(|found| found.fails(strict));
         let errors = failing.clone().count();
@@ -120,11 +120,11 @@ impl<'t> Checked<'t> {
     }
 }
 
-/// Most changes that are listed.
+/// Maximum number of changes to list.
 const SHOWN_CHANGES: usize = 20;
 
-/// Applies every fix to the file and reports the remaining findings. In a plan this counts as a pass, and
-/// passes are limited.
+/// Applies every fix to the file and reports the remaining findings. For a plan this counts as a pass, and the number
+/// of passes is limited.
 fn fix_and_report(
     args: &ValidateArgs,
     context: &Context,
@@ -286,16 +286,16 @@ fn summary_text(name: &str, report: &ValidationReport<'_>, most: usize) -> Strin
 /// A pass that left errors.
 #[derive(Debug, Serialize)]
 struct FixPass {
-    /// Its number since the tree was last valid.
+    /// Its number, counted since the tree was last valid.
     number: u32,
-    /// Most passes allowed.
+    /// Maximum number of passes.
     of: u32,
     /// True if it would exceed the limit; then nothing is fixed.
     over: bool,
 }
 
-/// Reports a pass that would exceed the limit; `None` if one is left. [`count_pass`] reports a log that can't
-/// be read.
+/// Reports a pass that would exceed the limit; `None` if another pass is allowed. An unreadable log is reported by
+/// [`count_pass`].
 fn pass_over_limit(plan: &OpenPlan, seen: &Seen, context: &Context) -> Option<FixPass> {
     let state = plan.load().ok()?.state;
     if state.is_running() || !state.planning.is_over(seen) {
@@ -317,8 +317,8 @@ fn pass_over_limit(plan: &OpenPlan, seen: &Seen, context: &Context) -> Option<Fi
     })
 }
 
-/// Counts a pass, and returns its number if it left errors. During a run passes don't count, since planning is over.
-/// Failing to record a pass only causes a note: the findings matter more.
+/// Counts a pass, and returns it if it left errors. Passes don't count during a run, since planning is over. Failing to
+/// record a pass only causes a note, because the findings matter more.
 fn count_pass(plan: &OpenPlan, seen: Seen, context: &Context) -> Option<FixPass> {
     let has_failed = seen.errors > 0;
     let passes = passes_with_this(plan, seen, context).unwrap_or_else(|error| {
@@ -334,7 +334,7 @@ fn count_pass(plan: &OpenPlan, seen: Seen, context: &Context) -> Option<FixPass>
     })
 }
 
-/// The number of passes including this one; `None` if it doesn't count.
+/// The number of passes including this one; `None` if this one doesn't count.
 fn passes_with_this(plan: &OpenPlan, seen: Seen, context: &Context) -> HostResult<Option<u32>> {
     let state = plan.load()?.state;
     if state.is_running() {
@@ -391,7 +391,7 @@ struct Excerpt {
     marked: usize,
 }
 
-/// The part of `line` around `span` that fits into `room` columns, and the place of `span` in it.
+/// The part of `line` around `span` that fits into `room` columns, and where `span` is in it.
 fn excerpt_around(line: &str, span: Range<usize>, room: usize) -> Excerpt {
     let is_boundary = |at: &usize| line.is_char_boundary(*at);
     let boundary = |at: usize| {
@@ -402,7 +402,7 @@ fn excerpt_around(line: &str, span: Range<usize>, room: usize) -> Excerpt {
     };
     let start = boundary(span.start);
     let meant = &line[start..boundary(span.end).max(start)];
-    // A line may have megabytes, and as many findings.
+    // A line may be megabytes long and have as many findings.
     let near = |text: &str| visible_line(&text.chars().take(2 * room).collect::<String>());
     let before = line[..start].char_indices().rev().nth(LEAD - 1);
     let head = match before {

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 
-/// Words that claim that a criterion is met without giving evidence.
+/// Words that only assert that a criterion is met, without evidence.
 const NO_EVIDENCE: [&str; 14] = [
     "checked", "done", "fine", "good", "lgtm", "met", "ok", "pass", "passed", "passes", "read",
     "true", "verified", "yes",

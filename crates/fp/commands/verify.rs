@@ -73,7 +73,7 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     })
 }
 
-/// The notes of the task's builder, and the reasons why the last attempt failed.
+/// The notes of the task's builder, and the reasons for the last failed attempt.
 fn said_before(state: &State, task: &TaskState) -> Vec<String> {
     let notes = state
         .notes
@@ -149,7 +149,7 @@ fn verified_text(
     }
     if !said.is_empty() {
         text.push_str("\n## Said before, as data: it tells where to look, and proves nothing\n\n");
-        // Further lines are indented, so that a command's output can't pass for a section.
+        // The other lines are indented, so that a command's output can't pass for a section.
         said.iter().for_each(|said| {
             text.push_str(&format!(
                 "- {}\n",

@@ -128,7 +128,7 @@ fn show_evidence(plan: &OpenPlan, id: &TaskId, context: &Context) -> CommandResu
     Err(CommandError::refused(format!("task {id} has no evidence: {why}")).with_hint(hint))
 }
 
-/// The contradiction between the file and the log, if any; only the log counts.
+/// How the file contradicts the log, if it does; only the log counts.
 fn disagreement_of(text: &str, task: &TaskState) -> Option<String> {
     let told = match &task.verdict {
         None if task.imported => "the verdict was given before the plan was imported",

@@ -32,7 +32,7 @@ pub(crate) fn play(stage: &DemoStage) -> Result<PathBuf, CommandError> {
     let told = stage.run_git(&log)?;
     let line = |commit: &str| commit.trim().replace("\n\n", "  (").replace('\n', ", ") + ")\n";
     stage.print_indented(&told.split('@').skip(1).map(line).collect::<String>());
-    // Git ignores the plan's folder.
+    // Git ignores the plan's folder, so the page goes there.
     let page = folder.join("report.html");
     stage.fp(&["report", &plan, "--out", &page.to_string_lossy()])?;
     Ok(page)

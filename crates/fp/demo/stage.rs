@@ -53,7 +53,7 @@ impl DemoStage {
         Ok(stage)
     }
 
-    /// A stage in `folder`, with another program in place of this one.
+    /// A stage in `folder` that uses another program instead of this one.
     #[cfg(test)]
     #[allow(dead_code, reason = "its tests need Unix")]
     pub(super) fn in_folder(folder: &Path, binary: &Path) -> Self {
@@ -129,7 +129,7 @@ impl DemoStage {
         let shown = format!("`{name} {}`", args.join(" "));
         let mut command = Command::new(program);
         command.current_dir(&self.folder).args(args);
-        // Consent in the demonstration must not count as consent of this machine's user.
+        // Consent given in the demonstration must not count as this machine's user's consent.
         command.env("XDG_STATE_HOME", self.folder.join(".git/state"));
         if args.first() == Some(&"status") {
             command

@@ -1,4 +1,4 @@
-//! The demonstration's error messages, provoked by fake programs in place of fp.
+//! Tests of the demonstration's error messages, provoked by fake programs in place of fp.
 #![cfg(unix)]
 
 #[path = "../../../tests/common/program.rs"]
@@ -8,8 +8,8 @@ use super::stage::write;
 use super::*;
 use program::write_program;
 
-/// The error message of `act` on a stage whose program is this shell script; without a script, there is no
-/// program.
+/// The error message of `act` on a stage that uses this shell script as its program; without a script, the program is
+/// missing.
 fn said<T>(
     script: Option<&str>,
     act: impl FnOnce(&DemoStage) -> Result<T, CommandError>,

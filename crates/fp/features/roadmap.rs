@@ -29,7 +29,7 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::{WIDTH, word_of};
 
-/// How to write a layer.
+/// The format of a layer.
 const FORM: &str = "\
 ## [1] What people can use when it is done
 - Goal: one sentence in the user's words
@@ -82,13 +82,13 @@ struct RoadmapLayer {
     #[serde(skip)]
     text: String,
     state: LayerState,
-    /// The newest of its most advanced plans.
+    /// The newest of its plans that are furthest along.
     plan: Option<LayerPlan>,
     /// The command that creates its plan, if the layer is due.
     command: Option<String>,
 }
 
-/// In order of progress.
+/// The states of a layer, in order of progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum LayerState {
@@ -184,7 +184,8 @@ fn show_page(selector: Option<&str>, context: &Context) -> CommandResult {
     })
 }
 
-/// The goal of a plan for the layer `id` of the roadmap that `selector` names, or else for the only layer that is due.
+/// The goal of a plan for layer `id` of the roadmap that `selector` names; without an id, for the only layer that is
+/// due.
 pub(crate) fn layer_to_plan(
     selector: &str,
     id: Option<&TaskId>,
@@ -219,7 +220,7 @@ pub(crate) fn layer_to_plan(
     })
 }
 
-/// The goal that a page quotes before its first layer, and its layers.
+/// Parses a page into its layers and the goal quoted before the first one.
 fn read_page(text: &str) -> (String, Vec<RoadmapLayer>) {
     let (mut goal, mut layers) = (String::new(), Vec::<RoadmapLayer>::new());
     for line in text.lines() {
@@ -242,7 +243,7 @@ fn read_page(text: &str) -> (String, Vec<RoadmapLayer>) {
     (goal.trim().to_owned(), layers)
 }
 
-/// The reasons why no plan can be made of `layers`.
+/// The faults that prevent making plans from `layers`.
 fn faults_in(layers: &[RoadmapLayer]) -> Vec<String> {
     let mut faults = Vec::new();
     if layers.is_empty() {
@@ -306,7 +307,7 @@ impl RoadmapLayer {
         lines
     }
 
-    /// Takes `plan`, one of the layer's plans, into account.
+    /// Updates the layer's state for `plan`, one of the layer's plans.
     fn add_plan(&mut self, plan: &State, is_archived: bool) {
         let (done, total) = (plan.count_in(Status::Completed), plan.tasks.len());
         let state = match Phase::of(plan) {
@@ -328,8 +329,8 @@ impl RoadmapLayer {
 }
 
 impl RoadmapPage {
-    /// The page that `selector` names by its id or a part of exactly one, with the plans for its layers. Without a
-    /// selector, the only page. An unreadable plan is named and left out.
+    /// Opens the page that `selector` names, by its id or by a part that only this id contains, with the plans for its
+    /// layers. Without a selector, opens the only page. Unreadable plans are reported and left out.
     fn open_page(selector: Option<&str>, context: &Context) -> Result<Self, CommandError> {
         let id = choose_id(context.repo(), selector.unwrap_or_default())?;
         let path = page_path(context.repo(), &id);
@@ -380,9 +381,9 @@ fn page_path(repo: &Repo, id: &RoadmapId) -> PathBuf {
     repo.root.join(ROADMAPS).join(format!("{id}.md"))
 }
 
-/// The id of the page that is called `part`, or else of the only one that contains it.
+/// The id of the page that is called `part`, or else of the only page whose id contains it.
 fn choose_id(repo: &Repo, part: &str) -> Result<RoadmapId, CommandError> {
-    // Without the folder there is none.
+    // Without the folder there are no pages.
     let entries = fs::read_dir(repo.root.join(ROADMAPS));
     let names = entries.into_iter().flatten().flatten();
     let names = names.filter_map(|entry| entry.file_name().into_string().ok());

@@ -26,7 +26,7 @@ use crate::source::PlanSource;
 const CAP: u64 = 8 * 1024 * 1024;
 /// Number of files that a folder or a pattern counts as, since the real number isn't known yet.
 const MANY_FILES: usize = 5;
-/// For each size band but the last: the most files, and an exclusive upper bound of lines.
+/// For each size band but the last: the maximum number of files, and an exclusive upper bound of lines.
 const FILE_SCOPE: [(usize, usize); 4] = [(1, 100), (2, 300), (3, 600), (4, 1000)];
 /// Exclusive upper bound of each risk band but the last.
 const GIT_RISK: [usize; 4] = [1, 2, 4, 7];
@@ -108,11 +108,11 @@ fn recent_history(root: &Path, context: &Context) -> BTreeMap<String, FileHistor
 fn counted_log(log: &[u8]) -> BTreeMap<String, FileHistory> {
     let mut records = log.split(|byte| *byte == 0);
     let mut files: BTreeMap<String, FileHistory> = BTreeMap::new();
-    // The current names of files that had others; a log goes back in time.
+    // The current names of files that were renamed later; the log goes back in time.
     let mut names: HashMap<String, String> = HashMap::new();
     let (mut author, mut fixes) = (Vec::new(), false);
     while let Some(record) = records.next() {
-        // Ids are in lower case; a capital letter tells the kind of a change.
+        // Ids are in lower case; a capital letter is the kind of a change.
         let Some(first) = record.trim_ascii_start().first() else {
             continue;
         };
@@ -192,7 +192,7 @@ impl TaskSignals {
     }
 }
 
-/// True if the way from `root` to `path`, which is in normal form, has no link.
+/// True if there is no link on the way from `root` to `path`, which is normalized.
 fn is_without_links(root: &Path, path: &str) -> bool {
     let real = |path: &Path| platform::real_path(path).ok();
     real(&root.join(path))

@@ -29,9 +29,9 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::printer::{WIDTH, word_of};
 
-/// Columns of a name.
+/// Width of a name, in columns.
 const NAME: usize = 20;
-/// Most characters of specs that are printed. Further specs are only named.
+/// Maximum number of characters of specs to print. Further specs are only named.
 const BUDGET: usize = 8_000;
 /// Largest page that is read, in bytes.
 const CAP: u64 = 1024 * 1024;
@@ -78,7 +78,7 @@ pub(crate) fn specs_for_planning(
     planning
 }
 
-/// The section with the specs of `task` for its payload; empty if none applies.
+/// The payload section with the specs for `task`; empty if none applies.
 pub(crate) fn section_of_payload(
     plan: &PlanId,
     leaf: &Task,
@@ -95,7 +95,8 @@ pub(crate) fn section_of_payload(
     }
 }
 
-/// Adds the note `number` of `plan`, from 1, to the spec `learnt`, if the user `agreed`; else only shows the addition.
+/// Adds note `number` of `plan`, from 1, to the spec `learnt` if the user `agreed`; otherwise only shows what would be
+/// added.
 pub(crate) fn promote_note(
     number: usize,
     agreed: bool,

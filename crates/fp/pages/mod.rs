@@ -28,7 +28,7 @@ struct HtmlPage<'p, T> {
     kind: &'static str,
     style: &'static str,
     script: &'static str,
-    /// The script's data as JSON, each under its element's id.
+    /// The script's data as JSON, each part with the id of its element.
     data: Vec<(&'static str, String)>,
     page: T,
 }
@@ -145,8 +145,8 @@ fn is_forbidden(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
 }
 
-/// Escapes JSON for a script element: characters that could end the element, begin a comment, or end a line of JavaScript
-/// become their numbers. All of these occur in strings only.
+/// Escapes JSON for a script element: characters that could end the element, begin a comment, or end a line of
+/// JavaScript become numeric escapes. They all occur in strings only.
 fn embedded_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len() + json.len() / 32);
     for c in json.chars() {
@@ -160,7 +160,7 @@ fn embedded_json(json: &str) -> String {
     out
 }
 
-/// RFC 4648.
+/// Encodes as in RFC 4648.
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digits = bytes.chunks(3).flat_map(|chunk| {

@@ -15,8 +15,8 @@ const SCRIPT: &str = concat!(
     include_str!("detail.js")
 );
 
-/// Builders in the initial drawing if only one is configured: with one builder each wave has one task, which makes a
-/// long row.
+/// Number of builders in the initial drawing if only one is configured: with one builder each wave has one task, which
+/// makes a long row.
 const DRAWN: u32 = 4;
 /// Deepest level of indentation; deeper rows are drawn at this one.
 const LEVELS: usize = 12;

@@ -42,7 +42,7 @@ struct ShownRun<'r> {
     /// Milliseconds with and without work.
     work: u64,
     paused: u64,
-    /// Percentage of the builders' time.
+    /// Share of the builders' time spent waiting, in percent.
     waiting_share: u64,
     sent_back: usize,
     dollars: Option<String>,

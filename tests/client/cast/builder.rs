@@ -1,4 +1,4 @@
-//! A builder: claims, writes what the test gives it for the task, runs the printed commands, submits.
+//! A builder: claims, writes the content that the test specifies for the task, runs the printed commands, submits.
 
 use std::path::Path;
 
@@ -21,34 +21,34 @@ pub(crate) struct Builder {
 
 struct Edit {
     task: String,
-    /// The first iteration in which it is made this way.
+    /// The first iteration that makes this edit.
     from: u32,
     path: String,
     content: String,
 }
 
-/// A task as its payload gives it.
+/// A task as described in its payload.
 struct Assignment<'a> {
     task: &'a str,
     iteration: u32,
-    /// The worktree that it is done in, where that is not the working directory.
+    /// The worktree to work in, unless it is the working directory.
     place: Option<&'a Path>,
     commands: Vec<&'a str>,
     submit: &'a str,
-    /// How to ask the user.
+    /// The command for asking the user.
     clarify: Option<&'a str>,
-    /// Whether what was asked is answered.
+    /// True if the user has answered the question.
     answered: bool,
 }
 
 impl Builder {
-    /// For `task`, the file at `path` gets `content`.
+    /// Makes the builder of `task` write `content` to the file at `path`.
     pub(crate) fn writing(self, task: &str, path: &str, content: &str) -> Self {
         self.writing_from(1, task, path, content)
     }
 
-    /// The same, from iteration `from` on; until then, what was said for an earlier one. What is said again replaces
-    /// what was said before.
+    /// The same from iteration `from` on; earlier iterations keep the content given for them. Repeating a call replaces
+    /// the earlier content.
     pub(crate) fn writing_from(mut self, from: u32, task: &str, path: &str, content: &str) -> Self {
         let [task, path, content] = [task, path, content].map(str::to_owned);
         self.edits
@@ -62,7 +62,8 @@ impl Builder {
         self
     }
 
-    /// Whoever has `task` tries to give the file at `path` this `content` first, and goes on whatever comes of it.
+    /// Makes the builder of `task` first try to write `content` to the file at `path`, and continue whatever the
+    /// outcome.
     pub(crate) fn trying(mut self, task: &str, path: &str, content: &str) -> Self {
         let [task, path, content] = [task, path, content].map(str::to_owned);
         self.attempts.push(Edit {
@@ -211,7 +212,7 @@ impl Builder {
     }
 }
 
-/// The claim that a prompt or message asks for which came after `position`.
+/// The claim command in the latest prompt or message after `position`.
 fn latest_instruction(request: &Request, position: usize) -> Option<&str> {
     let heard = request.entries()[position..]
         .iter()
@@ -220,7 +221,7 @@ fn latest_instruction(request: &Request, position: usize) -> Option<&str> {
             Entry::Heard(text) => Some(text.as_str()),
             _ => None,
         });
-    // The page of a role, which may be in the prompt, has the bare name of the command.
+    // The role's page, which may be in the prompt, contains only the command's name.
     heard
         .filter_map(|text| quoted_command(text, "fp claim "))
         .next()
@@ -233,7 +234,7 @@ fn is_same(payload: &str, assignment: &Assignment<'_>) -> bool {
     }
 }
 
-/// Reads a payload: its task and iteration, the commands under VERIFICATION, the line that hands it in.
+/// Parses a payload: its task and iteration, the commands under VERIFICATION, and the line that submits the task.
 fn assignment(payload: &str) -> Assignment<'_> {
     let title = payload
         .split_once("(task ")
@@ -258,7 +259,7 @@ fn assignment(payload: &str) -> Assignment<'_> {
     }
 }
 
-/// Where the client says that the session works.
+/// The session's working directory, as stated by the client.
 fn working_directory(request: &Request) -> &Path {
     let named = request.entries().iter().find_map(|entry| match entry {
         Entry::Heard(text) => {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Done, Skill, Verifier, calls, printed_question, quoted_command};
 use crate::request::{Block, Entry, Request, bash, call, text};
 
-/// What the lead says first when the run is over.
+/// The beginning of the lead's message when the run is over.
 pub(crate) const OVER: &str = "The run is over.";
 
 /// What the lead doesn't do the first time that `fp next` prints it; it asks again at once, as after a compaction.
@@ -15,7 +15,7 @@ pub(crate) enum Loss {
     #[default]
     Nothing,
     Everything,
-    /// The last one of several that are to be done together.
+    /// The last of several actions that are due together.
     LastOfSeveral,
 }
 
@@ -72,7 +72,7 @@ enum Action {
 #[serde(rename_all = "camelCase")]
 struct Question {
     question: String,
-    /// The text to ask, with its code.
+    /// The text of the question, with its code.
     printed: String,
     header: String,
     options: Value,
@@ -144,7 +144,7 @@ pub(super) fn reply(request: &Request, skill: &Skill, judge: &Verifier, loss: Lo
     go_on_from(request, plan, &done, judge, loss)
 }
 
-/// Has `line` lead, and tells what it printed when it has ended.
+/// Runs `line` in the background to lead the run, and reports what it printed once it has ended.
 fn in_background(request: &Request, done: &[Done<'_>], line: &str) -> Vec<Block> {
     let Some(started) = done.iter().rev().find(|call| call.command() == line) else {
         return run_in_background(line);
@@ -197,7 +197,7 @@ fn run_in_background(line: &str) -> Vec<Block> {
     )
 }
 
-/// The question that `fp run` printed, as the client takes it.
+/// The question that `fp run` printed, in the client's format.
 fn run_question(printed: &str) -> Value {
     // The client numbers the lines of a file.
     let lines = || {
@@ -247,7 +247,7 @@ fn is_next(call: &Done<'_>) -> bool {
     call.command().starts_with("fp next")
 }
 
-/// The plan of the run that a session is said to lead when it has forgotten all about it.
+/// The plan whose run the session is told that it leads, after it has forgotten everything.
 fn plan_to_go_on_with(request: &Request) -> Option<&str> {
     request.entries().iter().find_map(|entry| match entry {
         Entry::Heard(text) => {
@@ -329,7 +329,7 @@ fn go_on(
     }
 }
 
-/// Which of the actions `printed` get lost: none that was printed before.
+/// The indices of the `printed` actions that get lost: never one that was printed before.
 fn lost(printed: &[Printed], before: &[Done<'_>], loss: Loss) -> Vec<usize> {
     let earlier = before
         .iter()
@@ -359,7 +359,7 @@ fn lost(printed: &[Printed], before: &[Done<'_>], loss: Loss) -> Vec<usize> {
     }
 }
 
-/// Whether an action that is said before was done since it was said first.
+/// True if an action that is printed again was done after it was first printed.
 fn is_done(action: &Action, before: &[Done<'_>]) -> bool {
     let is_first = |call: &Done<'_>| {
         due(call)
@@ -459,7 +459,7 @@ pub(super) fn answer_in(result: &str, question: &str) -> Option<String> {
     Some(rest.split_once('"')?.0.to_owned())
 }
 
-/// The agents that a notification or a message in `entries` says have ended or gone idle.
+/// The agents that have ended or gone idle, according to a notification or a message in `entries`.
 pub(super) fn heard_of(entries: &[Entry]) -> Vec<String> {
     const SIGNS: [&str; 2] = [
         "<summary>Agent \"",

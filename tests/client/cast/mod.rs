@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 
 use crate::request::{Block, Entry, Request, Speaker, text};
 
-/// Everybody in `/fp:plan` and `/fp:implement`.
+/// All roles in `/fp:plan` and `/fp:implement`.
 #[derive(Default)]
 pub(crate) struct Cast {
     /// How planning goes.
@@ -32,12 +32,12 @@ pub(crate) struct Cast {
     pub(crate) builder: Builder,
     /// How every verifier judges.
     pub(crate) verifier: Verifier,
-    /// What the lead of a run forgets.
+    /// The actions that the lead of a run forgets.
     pub(crate) loss: Loss,
 }
 
 impl Cast {
-    /// What whoever speaks in `request` answers.
+    /// The reply of the role that speaks in `request`.
     pub(crate) fn reply(&self, request: &Request) -> Vec<Block> {
         match &request.speaker {
             Speaker::Lead => match Skill::called(request) {
@@ -60,12 +60,12 @@ impl Cast {
     }
 }
 
-/// The skill that the user has called last.
+/// The skill that the user called last.
 #[derive(Default)]
 struct Skill {
     /// Its name, without `fp:`.
     name: String,
-    /// What the user typed behind it.
+    /// The text that the user typed after the name.
     arguments: String,
     /// Where the call is among the entries.
     position: usize,
@@ -98,7 +98,7 @@ impl Skill {
     }
 }
 
-/// A tool call of the conversation, with what came back.
+/// A tool call in the conversation, with its result.
 struct Done<'a> {
     /// Where the call is among the entries.
     position: usize,

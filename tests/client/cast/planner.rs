@@ -1,4 +1,4 @@
-//! The lead of `/fp:plan`: each step by the skill's section of its name.
+//! The lead of `/fp:plan`: does each step as the skill's section for it says.
 
 use std::path::Path;
 
@@ -9,25 +9,25 @@ use super::walk::{Next, Question, Walk};
 use super::{Done, Skill, printed_question, quoted};
 use crate::request::{Block, Request, call, text};
 
-/// What the lead asks in the first round of the interview.
+/// The lead's question in the first round of the interview.
 pub(crate) const INTERVIEW: &str = "What does the greeting look like?";
-/// What it asks in the second.
+/// The lead's question in the second round.
 pub(crate) const TESTING: &str = "Is a shell test beside the others enough?";
-/// What the analyst finds ambiguous, and the lead asks in the first round.
+/// The ambiguity that the analyst finds; the lead asks about it in the first round.
 pub(crate) const AMBIGUITY: &str = "Does a greeting need a name?";
-/// What the lead asks at the approach gate.
+/// The lead's question at the approach gate.
 pub(crate) const APPROACH: &str = "Which way shall it be done?";
-/// How the question begins that `fp approve` prints.
+/// The beginning of the question that `fp approve` prints.
 pub(crate) const REVIEW: &str = "Approve the plan ";
-/// What the lead asks when a roadmap is there.
+/// The lead's question when there is a roadmap.
 pub(crate) const ROADMAP: &str = "Shall the first layer be planned?";
-/// What the lead says last when the plan is approved.
+/// The lead's last message when the plan is approved.
 pub(crate) const PLANNED: &str = "The plan is approved.";
-/// What the lead says when only research was asked for.
+/// The lead's last message when only research was asked for.
 pub(crate) const RESEARCHED: &str = "This is what was found.";
-/// What the lead says when the user stops.
+/// The lead's last message when the user stops.
 pub(crate) const STOPPED: &str = "The plan stays as it is, unapproved.";
-/// What the lead says when it may not ask and was not told to do without.
+/// The lead's message when it can't ask and wasn't told to do without asking.
 pub(crate) const UNCONFIRMED: &str = "Nobody can confirm this here.";
 
 const FIRST_ROUND: Question = Question {
@@ -75,8 +75,7 @@ pub(crate) const WISH: &str = "The goodbye is loud";
 /// How planning goes.
 #[derive(Default)]
 pub(crate) struct Planner {
-    /// What is written as `tasks.md`: for each revision the drafts, of which `fp validate` refuses all but the
-    /// last.
+    /// The contents of `tasks.md`: for each revision its drafts, of which `fp validate` refuses all but the last.
     pub(super) drafts: Vec<Vec<String>>,
     /// The flags of `fp critique record`, by round.
     pub(super) critiques: Vec<String>,
@@ -87,7 +86,7 @@ pub(crate) struct Planner {
 struct New {
     plan_id: String,
     path: String,
-    /// Only of a layer.
+    /// Present only for a layer or a typed prompt.
     goal: Option<String>,
     mode: Value,
     config: Value,
@@ -110,7 +109,7 @@ struct Planning<'a> {
 }
 
 impl Planner {
-    /// Whoever writes `tasks.md` writes `draft` next, when `fp validate` has refused the one before.
+    /// Makes whoever writes `tasks.md` write `draft` next, after `fp validate` has refused the previous one.
     pub(crate) fn drafting(mut self, draft: &str) -> Self {
         if self.drafts.is_empty() {
             self.drafts.push(Vec::new());
@@ -122,13 +121,13 @@ impl Planner {
         self
     }
 
-    /// Whoever is asked to revise the tree writes `draft`.
+    /// Makes whoever is asked to revise the tree write `draft`.
     pub(crate) fn revising(mut self, draft: &str) -> Self {
         self.drafts.push(vec![draft.to_owned()]);
         self
     }
 
-    /// The critic of the next round records this; after the last round given, that every leaf passes.
+    /// Makes the critic of the next round record `flags`; in rounds after the last one given, every leaf passes.
     pub(crate) fn criticising(mut self, flags: &str) -> Self {
         self.critiques.push(flags.to_owned());
         self
@@ -247,7 +246,7 @@ impl Planner {
 /// The answer that approves.
 const APPROVE: &str = "Approve";
 
-/// Makes a roadmap of the goal and then the plan of its first layer; what `fp new` has printed.
+/// Makes a roadmap of the goal, then a plan for its first layer; returns the output of `fp new`.
 fn first_layer<'a>(walk: &mut Walk<'a>, goal: &str, flags: &str) -> Result<&'a str, Next> {
     #[derive(Deserialize)]
     struct Roadmap {
@@ -274,7 +273,7 @@ fn first_layer<'a>(walk: &mut Walk<'a>, goal: &str, flags: &str) -> Result<&'a s
 }
 
 impl<'a> Planning<'a> {
-    /// A command about the plan, with `rest` behind its id.
+    /// Runs a command on the plan, with `rest` after the plan's id.
     fn fp(&mut self, command: &str, rest: &str) -> Result<&'a str, Next> {
         let line = format!("fp {command} {} {rest}", self.new.plan_id);
         self.walk.run(line.trim_end())
@@ -313,7 +312,7 @@ impl<'a> Planning<'a> {
         Ok(())
     }
 
-    /// Asks, and records the answers with what else follows from them.
+    /// Asks the questions, and records the answers together with what is `known`.
     fn round(&mut self, questions: &[Question], known: &str) -> Result<(), Next> {
         let answers = self.walk.ask(questions)?;
         let decision = |(question, answer): (&Question, String)| {
@@ -374,7 +373,7 @@ impl<'a> Planning<'a> {
         self.fp("show", "").map(drop)
     }
 
-    /// The answer to the question that `fp approve` prints; it asks none where the user's prompt has said it.
+    /// The answer to the question that `fp approve` prints; it doesn't ask if the user's prompt has already agreed.
     fn consent(&mut self) -> Result<String, Next> {
         let line = format!("fp approve {}", self.new.plan_id);
         let Done { result, failed, .. } = *self.walk.try_run(&line)?;
@@ -398,7 +397,7 @@ impl<'a> Planning<'a> {
         Ok(answer)
     }
 
-    /// What the agents of these roles, started together, report.
+    /// Starts the agents of these roles together, and returns their reports.
     fn agents(&mut self, roles: &[&str]) -> Result<String, Next> {
         let prompt = |role: &str| {
             let New { plan_id, path, .. } = &self.new;
@@ -420,7 +419,7 @@ impl<'a> Planning<'a> {
     }
 }
 
-/// Splits what the user typed into the flags and the goal behind them.
+/// Splits what the user typed into the flags and the goal after them.
 fn flags_and_goal(arguments: &str) -> (String, &str) {
     let (mut flags, mut goal) = (Vec::new(), arguments.trim());
     while goal.starts_with("--") || matches!(flags.last(), Some(&"--mode" | &"--max-complexity")) {

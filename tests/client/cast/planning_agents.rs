@@ -109,7 +109,7 @@ impl Planner {
     }
 }
 
-/// The first of `steps` that has not been done; when all have, what came of the last one.
+/// The first of `steps` that hasn't been done yet; after all of them, the result of the last one.
 fn in_turn(request: &Request, steps: Vec<Vec<Block>>) -> Vec<Block> {
     let done = calls(request);
     let report = || text(done.last().map_or("", |last| last.result));

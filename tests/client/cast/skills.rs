@@ -1,10 +1,10 @@
-//! The lead of the thin skills: the commands that they show, and what those print.
+//! The lead of the simple skills, which run commands and show the output.
 
 use super::Skill;
 use super::walk::{Next, Walk};
 use crate::request::{Block, Request, text};
 
-/// The lead's next words or call; the last words are what the last command has printed.
+/// The lead's next message or call; its last message is the output of the last command.
 pub(super) fn reply(request: &Request, skill: &Skill) -> Vec<Block> {
     played(request, skill).unwrap_or_else(|next| next)
 }

@@ -17,7 +17,7 @@ struct Failing {
 }
 
 impl Verifier {
-    /// The first criterion of `task` does not hold in `iteration`, for `reason`; everything else does.
+    /// Makes the first criterion of `task` fail in `iteration`, for `reason`; all others hold.
     pub(crate) fn failing(mut self, task: &str, iteration: u32, reason: &str) -> Self {
         self.failing.push(Failing {
             task: task.to_owned(),
@@ -27,7 +27,7 @@ impl Verifier {
         self
     }
 
-    /// The first `times` verifiers of `task` end without a verdict.
+    /// Makes the first `times` verifiers of `task` end without a verdict.
     pub(crate) fn silent_at(mut self, task: &str, times: u32) -> Self {
         self.silent.push((task.to_owned(), times));
         self
@@ -52,7 +52,7 @@ impl Verifier {
         })
     }
 
-    /// A verifier's name ends in the iteration, and in its number where it is not the first.
+    /// A verifier's name ends in the iteration, followed by the verifier's number unless it is the first.
     fn is_silent(&self, request: &Request) -> bool {
         let Speaker::Agent { name, .. } = &request.speaker else {
             return false;

@@ -1,5 +1,5 @@
-//! A conversation read from its beginning: what a script would do, compared with what has been done, until
-//! there is something that has not.
+//! Replays a conversation from its beginning: compares the script's steps with what has been done, until it reaches a
+//! step that hasn't.
 
 use serde_json::{Value, json};
 
@@ -7,10 +7,10 @@ use super::lead::{answer_in, heard_of};
 use super::{Done, Skill, calls};
 use crate::request::{Block, Entry, Request, bash, call, text};
 
-/// What is to be said or called next.
+/// The message or calls to send next.
 pub(super) type Next = Vec<Block>;
 
-/// The calls of a skill so far, in order.
+/// The calls that a skill has made so far, in order.
 pub(super) struct Walk<'a> {
     request: &'a Request,
     done: Vec<Done<'a>>,
@@ -18,7 +18,7 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// From the place where the user called `skill`.
+    /// Starts where the user called `skill`.
     pub(super) fn new(request: &'a Request, skill: &Skill) -> Self {
         let done = calls(request)
             .into_iter()
@@ -31,12 +31,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether the client offers `tool`.
+    /// True if the client offers `tool`.
     pub(super) fn offers(&self, tool: &str) -> bool {
         self.request.offers(tool)
     }
 
-    /// The call that was made here; or that it is to be made, which is `next`.
+    /// The call that was made at this step; if none was, `next` as an error, so that it is made.
     pub(super) fn take(&mut self, next: Next) -> Result<&Done<'a>, Next> {
         match self.done.get(self.at) {
             Some(done) => {
@@ -47,19 +47,19 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A command line that was run here, whatever came of it.
+    /// The command line that was run at this step, whatever its outcome.
     pub(super) fn try_run(&mut self, command: &str) -> Result<&Done<'a>, Next> {
         self.take(bash(command))
     }
 
-    /// A command line that was run here, and has to have succeeded.
+    /// The output of the command line that was run at this step, which must have succeeded.
     pub(super) fn run(&mut self, command: &str) -> Result<&'a str, Next> {
         let done = self.try_run(command)?;
         assert!(!done.failed, "`{command}` failed: {}", done.result);
         Ok(done.result)
     }
 
-    /// The answers to questions that were asked at once.
+    /// The answers to questions that were asked together.
     pub(super) fn ask(&mut self, questions: &[Question]) -> Result<Vec<String>, Next> {
         assert!(self.offers("AskUserQuestion"), "the user can be asked");
         let asked: Vec<_> = questions.iter().map(Question::json).collect();
@@ -71,7 +71,7 @@ impl<'a> Walk<'a> {
         Ok(questions.iter().map(answer).collect())
     }
 
-    /// The answer to the one question of `asked`, and what the lead was told with it.
+    /// The answer to the single question `asked`, and what the lead was told along with it.
     pub(super) fn ask_as_printed(&mut self, asked: &Value) -> Result<(String, String), Next> {
         let done = self.take(call("AskUserQuestion", json!({ "questions": [asked] })))?;
         let (since, result) = (done.position, done.result);
@@ -81,7 +81,7 @@ impl<'a> Walk<'a> {
         Ok((answer, self.heard_since(since).join("\n")))
     }
 
-    /// What the lead has heard between the call at `since` and the one to be made now.
+    /// The texts that the lead heard between the call at `since` and the next one.
     fn heard_since(&self, since: usize) -> Vec<&'a str> {
         let entries = self.request.entries();
         let until = self
@@ -97,7 +97,7 @@ impl<'a> Walk<'a> {
         heard.collect()
     }
 
-    /// What the agents that were started here in one message have reported; `Err` while one is under way.
+    /// The reports of the agents that were started at this step, in one message; `Err` while one is still running.
     pub(super) fn agents(&mut self, calls: Vec<Value>) -> Result<String, Next> {
         assert!(self.offers("Agent"), "the lead may start agents");
         let blocks: Next = calls
@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
         }
         let since = self.done[first].position;
         for (input, done) in calls.iter().zip(&self.done[first..]) {
-            // The client has put it into the background although it was asked not to.
+            // The client started it in the background although it was asked not to.
             let launched = done.result.contains("launched successfully");
             let ended = heard_of(&self.request.entries()[since..])
                 .iter()

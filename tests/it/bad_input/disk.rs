@@ -75,7 +75,7 @@ impl<'a> Disk<'a> {
             "--target",
             &self.keeper.id().to_string(),
         ]);
-        // Within the namespace the name leads to another folder.
+        // Within the namespace, the same path leads to another folder.
         command
             .args(["sh", "-c", "cd \"$0\" && exec \"$@\""])
             .arg(self.environment.path(""));

@@ -153,7 +153,7 @@ fn twenty_megabytes_are_read_in_seconds() {
     );
 }
 
-/// They fit on a stack of an eighth of the usual size, as eight times as many do on the usual one.
+/// They fit on a stack an eighth of the usual size, so eight times as many fit on the usual one.
 #[test]
 fn two_thousand_levels() {
     let start = Instant::now();

@@ -194,7 +194,7 @@ fn a_file_of_another_running_task() {
     };
     all_caught_in(&[Place::Worktree], &[other]);
 
-    // In a shared checkout nobody can tell who made a change: the other task answers for it.
+    // In a shared checkout nobody can tell who made a change, so it counts as the other task's.
     let scene = Scene::new(Place::Checkout, "src/a.rs");
     scene.environment.claim_task("builder-2", "2");
     scene.work();

@@ -6,7 +6,7 @@ use crate::cheats::{Cheat, Place, Scene, all_caught};
 use crate::common::plan::PLAN;
 
 impl Scene {
-    /// Adds to a file of git's own folder, which all worktrees share.
+    /// Appends to a file in the git directory, which all worktrees share.
     fn add_to_git(&self, file: &str, text: &str) {
         let path = format!(".git/{file}");
         let before = fs::read_to_string(self.environment.path(&path)).unwrap_or_default();
@@ -40,7 +40,7 @@ fn changes_that_git_is_told_to_overlook() {
     ]);
 }
 
-/// A file that the user hides, and says to keep, is no task's.
+/// A file that the user hides and chooses to keep doesn't count as any task's change.
 #[test]
 fn what_the_user_hides_is_nobodys_change() {
     let scene = Scene::new(Place::Checkout, "src/a.rs");
@@ -154,7 +154,7 @@ fn changes_in_the_users_checkout_from_a_worktree_are_told() {
     );
 }
 
-/// The index and HEAD of a submodule are in no tree of the repository around it.
+/// No tree of the enclosing repository contains the index and HEAD of a submodule.
 #[test]
 fn changes_inside_the_git_folder_of_a_submodule_are_told() {
     let scene = Scene::new(Place::Checkout, "src/a.rs");

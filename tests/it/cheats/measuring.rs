@@ -1,4 +1,4 @@
-//! Attempts to bend what is measured: through git's objects and index, by the code under test, or while no task is
+//! Attempts to falsify the measurements: through git's objects and index, by the code under test, or while no task is
 //! claimed.
 
 use std::fs;
@@ -175,7 +175,7 @@ fn commands_that_disturb_each_other() {
     );
 }
 
-/// As package managers do when they install what a project lists.
+/// Package managers do this when they install a project's dependencies.
 #[test]
 fn a_command_that_sets_up_hooks_is_no_cheat() {
     let code = "mkdir -p .own/_; echo '*' >.own/_/.gitignore; echo exit 0 >.own/_/pre-commit

@@ -1,4 +1,4 @@
-//! The style of messages in a repository: found, told, and enforced on a message.
+//! The style of a repository's commit messages: detected, reported and enforced.
 
 use insta::assert_snapshot;
 

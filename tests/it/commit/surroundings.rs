@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 use crate::commit::with;
 use crate::common::Environment;
 
-/// `a` has changed and is to be committed, `staged` is staged.
+/// `a` has changes to commit, `staged` has staged ones.
 fn changed() -> Environment {
     let environment = with(&["a", "staged"]);
     environment.write("staged", "two\n");

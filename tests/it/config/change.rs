@@ -141,7 +141,7 @@ fn everything_else_in_the_file_stays() {
     environment.done(&["config", "unset", "exclusive"]);
     environment.done(&["config", "set", "guard.extend", "null"]);
     environment.done(&["config", "set", "maxIterations", "5"]);
-    // A group that gets another setting stays on several lines.
+    // A group stays on several lines once it has got another setting.
     let text = text.replace(
         "{ \"mode\": \"warn\" }",
         "{\r\n        \"mode\": \"warn\"\r\n    }",

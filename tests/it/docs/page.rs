@@ -11,9 +11,9 @@ pub(crate) struct Page {
     /// Code spans, in tables as well.
     pub(crate) spans: Vec<String>,
     pub(crate) links: Vec<String>,
-    /// The targets of links to headings, without the `#`.
+    /// The anchors of the page's headings, without the `#`.
     pub(crate) anchors: Vec<String>,
-    /// Every table, its heading first, as rows of cells.
+    /// Every table as rows of cells, the header row first.
     pub(crate) tables: Vec<Vec<Row>>,
 }
 
@@ -56,7 +56,7 @@ impl Page {
             .collect()
     }
 
-    /// The table whose heading is `heading`, without it.
+    /// The rows of each table whose header row is `heading`, without that row.
     pub(crate) fn tables_of<'p>(&'p self, heading: &'p [&str]) -> impl Iterator<Item = &'p [Row]> {
         self.tables
             .iter()
@@ -115,7 +115,7 @@ impl Page {
     }
 }
 
-/// The owner of the next text.
+/// Where the next text belongs.
 #[derive(Default)]
 enum Within {
     #[default]

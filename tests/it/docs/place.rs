@@ -1,5 +1,5 @@
-//! The place for the commands of the documentation: a repository with the tutorial's own sample plan, `fp` on
-//! the PATH, and a `cargo` that runs `fp` for `cargo run --release -- …`.
+//! The place in which the documentation's commands run: a repository with the tutorial's own sample plan, `fp` on the
+//! PATH, and a `cargo` that runs `fp` for `cargo run --release -- …`.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use crate::common::program::write_program;
 use crate::common::{Environment, Output};
 use crate::docs::page::Page;
 
-/// Replaces `cargo run`, which would build the program that exists already, and the tests of the sample plan.
+/// Stands in for `cargo run`, which would rebuild the existing program, and for the tests of the sample plan.
 const CARGO: &str = "#!/bin/sh
 case \"$1 $2 $3\" in
   'run --release --') shift 3; exec fp \"$@\" ;;
@@ -19,8 +19,8 @@ case \"$1 $2 $3\" in
 esac
 ";
 
-/// Claude Code as far as `fp run` needs it: a builder writes a line into each file of its task, a verifier finds that
-/// everything holds.
+/// Mimics Claude Code as far as `fp run` needs it: a builder appends a line to each file of its task, a verifier passes
+/// everything.
 const CLAUDE: &str = r#"#!/bin/sh
 [ "$1" = --version ] && echo '2.1.329 (Claude Code)' && exit
 prompt=$(cat)

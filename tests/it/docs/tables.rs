@@ -162,7 +162,7 @@ fn the_table_of_settings_is_complete() {
     assert_eq!(told, settings.collect::<BTreeSet<_>>());
 }
 
-/// The figures for readers are those that are measured.
+/// The figures shown to readers are the measured ones.
 #[test]
 fn the_figures_of_costs_are_the_measured_ones() {
     let told = Page::read("docs/cost.md");

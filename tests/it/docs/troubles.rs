@@ -1,4 +1,4 @@
-//! The messages in the table of troubles, each provoked.
+//! The messages in the troubleshooting table, each provoked.
 
 use std::fs::OpenOptions;
 use std::path::Path;

@@ -74,7 +74,7 @@ impl Home {
         self.path(data).join("fractal-planner/bundle").join(path)
     }
 
-    /// Every file in home and repository, but the one in which the client writes down how it was called.
+    /// Every file in the home and the repository, except the one in which the client records its calls.
     fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut found = BTreeMap::new();
         let mut open = vec![self.0.beside("home"), self.0.path("")];
@@ -91,7 +91,7 @@ impl Home {
         found
     }
 
-    /// What the doctor says, without what depends on the machine: time, room, and the versions.
+    /// The doctor's output, with everything that depends on the machine masked: times, free space, and versions.
     fn doctor(&self) -> Output {
         masked(&self.0.fp(&["doctor"]))
     }
@@ -351,7 +351,7 @@ fn the_plugin_as_the_client_has_it() {
         r#"[{"id":"fp@fractal-planner","version":"VERSION","scope":"local","enabled":false}]"#,
         "  error    plugin       it is switched off, scope local → claude plugin enable fp@fractal-planner --scope local",
     );
-    // The client says of each what comes of all of them: it is the nearest that switches the plugin off.
+    // The client reports the combined result for each scope; the nearest one is what switches the plugin off.
     let off = there.replace("true", "false");
     check(
         &format!(r#"[{{{off},"scope":"user"}},{{{off},"scope":"project"}}]"#),

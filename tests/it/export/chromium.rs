@@ -1,5 +1,5 @@
-//! A headless Chromium, driven by the DevTools protocol over a pipe: real clicks and keys, and everything that
-//! the page says or asks the network for.
+//! A headless Chromium, driven by the DevTools protocol over a pipe: real clicks and keys, and a record of everything
+//! that the page logs or requests from the network.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -27,7 +27,7 @@ pub(crate) fn there_is_one() -> bool {
     there
 }
 
-/// A tab of a browser of its own, which ends with it.
+/// A tab in its own browser, which is closed with it.
 pub(crate) struct Tab {
     browser: Child,
     input: ChildStdin,
@@ -42,7 +42,7 @@ impl Tab {
     /// An empty tab of this size in a new profile.
     pub(crate) fn new(width: u32, height: u32) -> Self {
         let profile = tempfile::tempdir().unwrap();
-        // The protocol speaks on descriptors 3 and 4.
+        // The protocol uses file descriptors 3 and 4.
         let mut browser = Command::new("sh")
             .args([
                 "-c",
@@ -115,7 +115,7 @@ impl Tab {
         self.call("Emulation.setDeviceMetricsOverride", size);
     }
 
-    /// One call of the protocol, and its result.
+    /// Makes one protocol call and returns its result.
     pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
         self.last += 1;
         let mut message = json!({"id": self.last, "method": method, "params": params});
@@ -141,7 +141,7 @@ impl Tab {
             .unwrap_or_else(|error| panic!("{waiting_for}: the browser does not answer: {error}"))
     }
 
-    /// Opens a page that is in a file, written for it; how long that took.
+    /// Writes `page` to a file and opens it. Returns how long that took.
     pub(crate) fn open(&mut self, page: &str) -> Duration {
         let path = self.profile.path().join("page.html");
         fs::write(&path, page).unwrap();
@@ -163,12 +163,12 @@ impl Tab {
             let event = self.message("the page's load");
             self.events.push(event);
         }
-        // Two frames later it is on the screen.
+        // It takes two frames to appear on the screen.
         self.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
         start.elapsed()
     }
 
-    /// The value of an expression in the page; that of a promise when it has one.
+    /// Evaluates an expression in the page. A promise is awaited.
     pub(crate) fn eval(&mut self, expression: &str) -> Value {
         let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
         let result = self.call("Runtime.evaluate", params);
@@ -181,7 +181,7 @@ impl Tab {
         result["result"]["value"].clone()
     }
 
-    /// The text that an expression has for value.
+    /// Evaluates an expression whose value is a string.
     pub(crate) fn text(&mut self, expression: &str) -> String {
         self.eval(expression)
             .as_str()
@@ -189,7 +189,7 @@ impl Tab {
             .to_owned()
     }
 
-    /// Clicks in the middle of the first element that `selector` means.
+    /// Clicks in the middle of the first element that matches `selector`.
     pub(crate) fn click(&mut self, selector: &str) {
         let place = self.eval(&format!(
             "(() => {{ const e = document.querySelector({selector:?}); e.scrollIntoView({{block: 'nearest', inline: 'nearest'}}); \
@@ -237,7 +237,7 @@ impl Tab {
         );
     }
 
-    /// What went wrong in the page, and every address but the page's own that it asked for.
+    /// Errors and messages from the page, and every address it requested other than its own.
     pub(crate) fn complaints(&mut self) -> Vec<String> {
         self.eval("0");
         let told = self
@@ -257,7 +257,7 @@ impl Tab {
         told.collect()
     }
 
-    /// How often it asked for its own address: at least once, or nothing was watched.
+    /// The number of network requests seen: at least one, for the page itself, or nothing was watched.
     pub(crate) fn requests(&self) -> usize {
         self.events
             .iter()

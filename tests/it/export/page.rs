@@ -24,7 +24,7 @@ fn open(page: &str) -> Tab {
     tab
 }
 
-/// Nothing went wrong, and nothing left the page.
+/// Asserts no errors and no requests other than the page's own.
 fn assert_quiet(tab: &mut Tab) {
     assert_eq!(tab.complaints(), Vec::<String>::new());
     assert_eq!(
@@ -97,7 +97,7 @@ fn a_task_is_selected_from_the_start() {
     assert!(legend.ends_with("critical path"), "{legend}");
     assert_eq!(tab.eval("scrollY"), 0);
     assert_quiet(&mut tab);
-    // Where the details would lie over the page, they wait to be asked for.
+    // If the details would cover the page, they only appear on request.
     tab.size(400, 800);
     let shown = sample::show_run("html");
     tab.open(&shown);
@@ -203,7 +203,7 @@ fn states_and_words_filter() {
     );
     tab.click(".chip.skipped");
     assert_eq!(tab.text(SHOWN), "root 2 3");
-    // One that is filtered out is selected in the drawing; the tree can be reached all the same.
+    // Selecting a filtered-out task in the graph still leaves the tree reachable by keyboard.
     tab.click("[data-task='1']");
     assert_eq!(tab.text(DETAIL), "Write part 1");
     assert_eq!(
@@ -289,7 +289,7 @@ fn a_task_shows_what_it_waits_for_and_what_waits_for_it() {
     tab.click("[data-task='9']");
     assert_eq!(tab.text(DETAIL), "Write part 1 of The pages");
     assert_eq!(tab.text(related), "1.1 2.1 2.2 2.3 2.4 2.5");
-    // What a parent is waited for means all of its leaves.
+    // Waiting for a parent means waiting for all of its leaves.
     tab.click("[data-task='7']");
     assert_eq!(tab.text(related), "1.1 1.2 1.3 1.4 1.5 1.6 2.6");
     for (key, expect) in [
@@ -328,7 +328,7 @@ fn the_theme_is_the_readers_and_can_be_changed() {
     assert_quiet(&mut tab);
 }
 
-/// WCAG 2.2, 1.4.3: how many texts were held against what is behind them, and those that don't stand out.
+/// WCAG 2.2, 1.4.3: the number of texts whose contrast was checked, and those with too little of it.
 pub(crate) const FAINT: &str = r#"(() => {
     const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
     const rgba = (colour) => {

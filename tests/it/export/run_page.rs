@@ -11,14 +11,14 @@ use crate::export::chromium::{Tab, there_is_one};
 use crate::export::page::FAINT;
 use crate::export::sample::HOSTILE;
 
-/// What has the focus, as it is read out.
+/// The focused element, as a screen reader announces it.
 const FOCUSED: &str =
     "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent";
-/// What is told of the bar that was pointed at.
+/// The text shown for the bar that was pointed at.
 const TOLD: &str =
     "[...document.querySelector('#told').children].map(e => e.textContent).join(' | ')";
 
-/// A log, an entry a line, each at so many seconds after the start of the run.
+/// The entries of a log, each with its time in seconds after the start of the run.
 #[derive(Default)]
 struct Log {
     entries: Vec<(u64, Value)>,
@@ -29,7 +29,7 @@ impl Log {
         self.entries.push((seconds, events));
     }
 
-    /// One try, from its claim to its verdict; what it ends with.
+    /// Adds one attempt, from its claim to its verdict. Returns when it ends.
     fn attempt(
         &mut self,
         task: &str,
@@ -74,7 +74,7 @@ impl Log {
         from + 100
     }
 
-    /// The page of the run that this is the log of.
+    /// The page of the run with this log.
     fn page(mut self, tasks: &[(String, String)]) -> String {
         let mut tree = String::from("- [ID: root] Serve the accounts (Complexity: 5)\n");
         let mut leaves = Vec::new();
@@ -162,7 +162,7 @@ fn opened(page: fn() -> String) -> Option<Tab> {
     })
 }
 
-/// Nothing went wrong, and nothing left the page.
+/// Asserts no errors and no requests other than the page's own.
 fn assert_quiet(tab: &mut Tab) {
     assert_eq!(tab.complaints(), Vec::<String>::new());
     assert_eq!(
@@ -199,7 +199,7 @@ fn a_lane_a_builder_with_its_bars_in_order() {
         tab.eval(apart).as_bool().unwrap(),
         "bars of a lane lie over each other"
     );
-    // The night is cut out: what came after it has a part of the width that it can be seen in.
+    // The night is cut out, so that what came after it is wide enough to be seen.
     assert_eq!(
         tab.eval("document.querySelectorAll('.axis .cut').length"),
         1
@@ -305,7 +305,7 @@ fn a_task_has_its_evidence_behind_one_click() {
         tab.text("document.querySelector('#fold').textContent"),
         "Close all"
     );
-    // What the waves show leads to the same place.
+    // A task in the graph of the waves leads to the same place.
     tab.click("#fold");
     tab.click(".node[data-task='2']");
     assert_eq!(tab.eval("document.querySelector('#t1').open"), true);
@@ -397,7 +397,7 @@ fn the_timeline_has_a_row_for_each_task_on_demand() {
     assert_quiet(&mut tab);
 }
 
-/// What has no room for its id has it below, and no two of these lie over each other.
+/// Bars too short for their ids have them below, and no two of these overlap.
 #[test]
 fn short_bars_have_their_ids_below() {
     let page = || {
@@ -423,7 +423,7 @@ fn short_bars_have_their_ids_below() {
     assert_quiet(&mut tab);
 }
 
-/// A capture of the whole page has everything in it.
+/// Nothing is left out of a screenshot of the whole page.
 #[test]
 fn nothing_is_left_out_of_a_page_of_some_hundred_tasks() {
     let Some(mut tab) = opened(small) else { return };
@@ -505,7 +505,7 @@ fn costly() -> String {
     log.page(&[("1".to_owned(), "Write the store".to_owned())])
 }
 
-/// Elements whose text is cut off, without what is drawn.
+/// Elements whose text is clipped, except inside the drawings.
 const CLIPPED: &str = "[...document.querySelectorAll('body *:not(.hidden, .skip)')].filter(e => e.getClientRects().length \
      && !e.closest('#course, #graph') && getComputedStyle(e).overflow !== 'visible' \
      && (e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1)).map(e => `${e.tagName}#${e.id}.${e.className}`)";
@@ -536,7 +536,7 @@ fn on_paper_everything_is_open_and_nothing_is_cut() {
     assert_quiet(&mut tab);
 }
 
-/// A run that ends at a moment that has a name, at the very end of the axis.
+/// A run whose end falls on a labelled tick at the very end of the axis.
 fn even() -> String {
     let mut log = Log::default();
     log.attempt("1", "builder-1", (10, 1), false, "`cargo test` fails");

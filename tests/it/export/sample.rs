@@ -73,7 +73,7 @@ pub(crate) fn hostile() -> String {
     text
 }
 
-/// `fp show` of `tree` in this form.
+/// The output of `fp show` for `tree` in this format.
 pub(crate) fn show(tree: &str, format: &str) -> String {
     let environment = Environment::new();
     environment.write("tree.md", tree);
@@ -82,7 +82,7 @@ pub(crate) fn show(tree: &str, format: &str) -> String {
         .stdout
 }
 
-/// `fp show` in this form, of a run that has a task in every state.
+/// The output of `fp show` in this format for a run with a task in every state.
 pub(crate) fn show_run(format: &str) -> String {
     let environment = Environment::new().repo().shared();
     let leaves = [

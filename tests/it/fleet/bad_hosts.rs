@@ -1,4 +1,5 @@
-//! Remotes, clones and plans that a plan can't be shared by: each says what is wrong and what to do, and loses nothing.
+//! Remotes, clones and plans that make sharing impossible: each case says what is wrong and what to do, and loses
+//! nothing.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -22,8 +23,8 @@ fn share(machine: &Machine) -> Output {
     machine.fp(&["share", PLAN, "--as", &machine.name])
 }
 
-/// Asserts that sharing was refused with these words and a way out, that nothing is on the remote, and that the plan here
-/// is as it was.
+/// Asserts that sharing is refused with this message and this hint, that nothing is on the remote, and that the local
+/// plan is unchanged.
 fn expect_unshared(host: &Host, machine: &Machine, said: &str, hint: &str) {
     let refused = share(machine);
     assert!(refused.code == 1 || refused.code == 2, "{refused}");
@@ -99,7 +100,7 @@ fn hosts_that_forbid_or_forget_who_you_are() {
     expect_unshared(&host, &machine, "can't be used", "credentials");
 }
 
-/// In the middle of a run the credentials end. What was built is handed in once they are renewed.
+/// The credentials expire in the middle of a run. Finished work is handed in once they are renewed.
 #[test]
 fn credentials_that_expire_lose_no_work() {
     let host = Host::new(Way::Http);
@@ -232,7 +233,7 @@ fn another_hash_or_no_plan_at_all() {
     );
 }
 
-/// The log may claim the hash of a tree, and have the tasks of another one.
+/// The log may claim the hash of one tree but have the tasks of another.
 #[test]
 fn tasks_that_are_not_those_of_the_tree() {
     let host = Host::new(Way::Path);
@@ -293,7 +294,7 @@ fn links_in_a_plan_lead_nowhere() {
     );
     fs::remove_file(plan.join("evidence")).unwrap();
 
-    // The checkout of the user is no place for the commits of others.
+    // Commits of other machines must not end up in the user's checkout.
     second.git(&[
         "worktree",
         "remove",
@@ -345,7 +346,7 @@ fn submodules_are_an_obstacle_that_is_named() {
     );
 }
 
-/// Pointers are files like any other where the filter is not installed.
+/// Where the LFS filter isn't installed, pointers are files like any other.
 #[test]
 fn pointers_of_large_files_stay_as_they_are() {
     let host = Host::new(Way::Path);
@@ -367,7 +368,7 @@ fn pointers_of_large_files_stay_as_they_are() {
     expect_a_commit_each(&host, 1);
 }
 
-/// Files can't grow beyond a few blocks: the claim fails with a reason, and works once there is room.
+/// With files limited to a few blocks, the claim fails with a reason; it works once there is room.
 #[test]
 fn a_full_disk_in_a_fetch_is_named_and_nothing_is_half_done() {
     let host = Host::new(Way::Path);

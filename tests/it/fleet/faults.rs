@@ -1,4 +1,4 @@
-//! What goes wrong between machines and the remote, and between machines: nothing is lost and nothing happens twice.
+//! Failures between machines and the remote, and between machines: nothing is lost and nothing happens twice.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::common::plan::PLAN;
 use crate::common::program::write_program;
 
 impl Machine {
-    /// Runs a command again until it succeeds. What it says in between has to name a way on.
+    /// Runs a command again until it succeeds. Each failure must come with a hint.
     fn insist(&self, args: &[&str]) -> Output {
         for _ in 0..6 {
             let output = self.fp(args);
@@ -35,7 +35,8 @@ impl Machine {
         (text("task"), text("claim"))
     }
 
-    /// Passes a task, and goes on until it is done: that command may fail although it has handed in what passed.
+    /// Passes a task, then runs `fp next` until it is done: the verdict may fail although the task was handed in and
+    /// passed.
     fn insist_on_passing(&self, task: &str) {
         self.pass(task);
         for _ in 0..6 {
@@ -53,7 +54,7 @@ impl Machine {
         );
     }
 
-    /// Does one task; what happens right before its claim and before its completion is the caller's.
+    /// Does one task, calling `before` right before its claim and again right before its completion.
     fn insist_on_a_task(&self, before: impl Fn()) {
         before();
         let (task, token) = self.insist_on_a_claim();
@@ -63,7 +64,7 @@ impl Machine {
     }
 }
 
-/// Each fault meets the push of a claim, and then that of a completion.
+/// Applies each fault to the push of a claim and then to that of a completion.
 fn through_faults(way: Way, faults: &[Fault]) {
     let host = Host::behind_proxy(way);
     let machines = fleet(&host, 1, faults.len());
@@ -97,7 +98,8 @@ fn pushes_by_http_survive_an_answer_that_never_comes() {
     through_faults(Way::Http, &[Fault::Deafen, Fault::CutAnswer(400)]);
 }
 
-/// Killed before or after any of its calls of git that go on, a command is taken up by the same one.
+/// If a command is killed just before or after one of the git calls of an exchange, running the same command again
+/// picks up where it stopped.
 #[test]
 fn a_machine_killed_around_its_exchanges_goes_on() {
     let host = Host::new(Way::Path);
@@ -156,7 +158,7 @@ fn a_server_killed_in_a_push_costs_a_retry() {
     let host = Host::new(Way::Daemon);
     let machines = fleet(&host, 1, 3);
     for hook in ["pre-receive", "update", "post-receive"] {
-        // Once, as the mark says: in the claim, and then in the completion.
+        // Kills only once per removal of the marker file: in the claim, then in the completion.
         host.hook(hook, "test -e killed || { touch killed; kill -9 0; }");
         std::fs::write(host.path("killed"), "").unwrap();
         machines[0].insist_on_a_task(|| {
@@ -184,7 +186,7 @@ fn the_branch_only_ever_grows() {
     expect_a_commit_each(&host, 6);
 }
 
-/// A commit whose hooks run while another machine logs something is handed in as it is, not made anew.
+/// A commit whose hooks run while another machine writes to the log is handed in as it is, not remade.
 #[test]
 fn a_claim_during_a_commit_costs_no_second_commit() {
     let host = Host::new(Way::Path);
@@ -324,7 +326,7 @@ fn the_task_of_a_dead_machine_is_taken_back_and_its_token_fences() {
     later.done(&["next", PLAN]);
     let (again, its) = later.take(1).expect("the task is free");
     assert_eq!(again, task);
-    // The dead one comes back: what it did is kept, and not handed in.
+    // The dead machine comes back: its work is kept, but not handed in.
     let file = machines[0].in_worktree(1, "part-1.txt");
     machines[0].write(&file, "about 1, by the dead\n");
     machines[0].fp(&["next", PLAN]);
@@ -360,7 +362,7 @@ fn clocks_a_day_apart_take_no_task_away() {
     assert!(behind.take(1).is_none(), "both are held");
 }
 
-/// A machine that is cut off finishes what it has and starts nothing new; what it has built goes out later.
+/// A machine that is cut off finishes the tasks it holds and starts nothing new; its work is pushed later.
 #[test]
 fn a_machine_that_is_cut_off_keeps_its_work() {
     let host = Host::behind_proxy(Way::Daemon);

@@ -1,4 +1,4 @@
-//! Somebody who may push writes into the log what they like. Nothing runs that this machine's user has not approved.
+//! Anyone who can push may write anything into the log. Nothing runs that this machine's user hasn't approved.
 
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ fn last_event(host: &Host, kind: &str) -> Value {
         .clone()
 }
 
-/// What another machine approves runs nowhere else, whichever command brings it here.
+/// Another machine's approval runs nothing here, whichever command fetches it.
 #[test]
 fn another_machines_approval_runs_no_command_here() {
     let claim = ["claim", PLAN, "--as", "m1-builder-2"];
@@ -114,7 +114,7 @@ fn commands_for_the_end_that_came_with_the_log_do_not_run() {
     assert!(!ran.exists(), "{refused}");
 }
 
-/// A task belongs to the machine that has it: nobody else hands it in, judges, completes or widens it.
+/// A task belongs to the machine that claimed it: no other may hand it in, judge it, complete it or extend its scope.
 #[test]
 fn what_others_say_of_a_task_that_this_machine_has_counts_for_nothing() {
     let host = Host::new(Way::Path);
@@ -179,7 +179,8 @@ fn what_others_say_of_a_task_that_this_machine_has_counts_for_nothing() {
     );
 }
 
-/// A push whose answer was lost may bring entries of this machine. What others have added to it is not its own.
+/// A push whose answer was lost may leave entries of this machine on the host. Entries that others have added under its
+/// name don't count as its own.
 #[test]
 fn the_name_of_this_machine_counts_in_its_own_commits_only() {
     let host = Host::behind_proxy(Way::Daemon);

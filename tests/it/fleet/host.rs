@@ -28,7 +28,7 @@ enum Server {
 
 /// A bare repository `shared.git` with one commit on `main`.
 pub(super) struct Host {
-    // The proxy goes first: it has connections to the server.
+    // Dropped before the server, since it holds connections to it.
     proxy: Option<Proxy>,
     server: Server,
     folder: Environment,

@@ -102,7 +102,7 @@ impl Backend {
         }
     }
 
-    /// Answers with what `git http-backend` says, once it has said all of it.
+    /// Answers with the output of `git http-backend` once it is complete.
     fn run(&self, mut request: Request) -> std::io::Result<()> {
         let mut body = Vec::new();
         request.as_reader().read_to_end(&mut body)?;
@@ -119,7 +119,7 @@ impl Backend {
         backend
             .env("REQUEST_METHOD", request.method().as_str())
             .env("CONTENT_LENGTH", body.len().to_string());
-        // Whoever is known may push.
+        // Any authenticated user may push.
         backend
             .env("REMOTE_USER", "person")
             .env("REMOTE_ADDR", "127.0.0.1");
@@ -152,7 +152,7 @@ impl Backend {
     }
 }
 
-/// Turns the output of a CGI program into an answer; one without a whole head is cut off.
+/// Turns the output of a CGI program into an answer; without a complete header, the connection is cut.
 fn answer(request: Request, output: &[u8]) -> std::io::Result<()> {
     let Some(head) = output.windows(4).position(|window| window == b"\r\n\r\n") else {
         drop(request.into_writer());

@@ -50,7 +50,7 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::SeqCst);
-        // Wakes the thread that accepts. It is gone if nothing listens any more.
+        // Wakes the accepting thread; fails if it is no longer listening.
         drop(TcpStream::connect(self.address));
         if let Some(accepting) = self.accepting.take() {
             accepting.join().unwrap();
@@ -59,10 +59,10 @@ impl Drop for Listener {
     }
 }
 
-/// Ends connections for all who have a copy of them.
+/// Shuts down the connections, so that every clone of each stream is closed too.
 fn close(streams: impl IntoIterator<Item = TcpStream>) {
     for stream in streams {
-        // Fails if the other side has ended it.
+        // Fails if the other side has already closed it.
         drop(stream.shutdown(Shutdown::Both));
     }
 }

@@ -44,7 +44,7 @@ impl Machine {
         }
     }
 
-    /// A clone without a past.
+    /// A shallow clone.
     pub(super) fn shallow(host: &Host, name: &str) -> Self {
         let environment = Environment::new().env("FP_NOW", "");
         environment.git(&["clone", "--quiet", "--depth", "1", &host.url(), "."]);
@@ -54,7 +54,7 @@ impl Machine {
         }
     }
 
-    /// The same with another variable.
+    /// The same with this environment variable set.
     pub(super) fn with(self, name: &str, value: &str) -> Self {
         Self {
             environment: self.environment.env(name, value),
@@ -156,7 +156,7 @@ impl Machine {
             "{}, task {task}: {verdict}",
             self.name
         );
-        // While another process of this clone makes a commit, this one is due later.
+        // If another process of this clone is committing, this commit is made later.
         let (due, start) = (
             format!("Task {task} passed, its commit is due"),
             Instant::now(),
@@ -172,7 +172,7 @@ impl Machine {
         Step::Done(task)
     }
 
-    /// Works until all tasks of the plan are done, each of which takes this long to build. Returns those that it did.
+    /// Works until all tasks of the plan are done, taking this long to build each. Returns the tasks it did.
     pub(super) fn work(&self, builder: usize, time: Duration) -> Vec<String> {
         let (mut done, start) = (Vec::new(), Instant::now());
         loop {
@@ -230,7 +230,7 @@ fn lines(text: &str) -> Vec<Value> {
         .collect()
 }
 
-/// The log as the chain of commits on the host has it.
+/// The log as recorded in the chain of commits on the host.
 pub(super) fn chain(host: &Host) -> Vec<Value> {
     lines(&host.git(&["log", "--reverse", "--format=%B", LOG]))
 }
@@ -249,8 +249,8 @@ fn count(entries: &[Value], kind: &str) -> BTreeMap<String, usize> {
     found
 }
 
-/// Asserts that the log on the host has no gap, that each of so many tasks was claimed once more than it was released and
-/// is completed once, and that each has exactly its own commit on the branch.
+/// Asserts that the log on the host has no gap, that each of this many tasks was claimed once more than it was released
+/// and completed once, and that each has exactly its own commit on the branch.
 pub(super) fn expect_all_done_once(host: &Host, tasks: usize) {
     let entries = chain(host);
     let seqs: Vec<u64> = entries
@@ -271,7 +271,7 @@ pub(super) fn expect_all_done_once(host: &Host, tasks: usize) {
     expect_a_commit_each(host, tasks);
 }
 
-/// Asserts that the branch has a commit for each of so many tasks, which adds its file and nothing else.
+/// Asserts that the branch has one commit for each of this many tasks, which adds its file and nothing else.
 pub(super) fn expect_a_commit_each(host: &Host, tasks: usize) {
     let log = host.git(&[
         "log",

@@ -1,4 +1,4 @@
-//! The hosts and the proxy do with git's own pushes what the tests of `fp` expect of them.
+//! Checks with git's own pushes that the hosts and the proxy behave the way the tests of `fp` expect.
 
 use std::time::{Duration, Instant};
 
@@ -37,7 +37,7 @@ fn push(machine: &Environment, old: &str, new: &str) -> Output {
     )
 }
 
-/// Two machines push at the same state: the first wins, the second is refused, and after a fetch it is next.
+/// Two machines push onto the same state: the first wins, the second is refused, and succeeds after a fetch.
 fn take_turns(host: &Host) {
     let (a, b) = (host.machine(), host.machine());
     let first = commit(&a, "", "from a");
@@ -78,7 +78,7 @@ fn a_large_push_and_a_large_fetch_get_through() {
         let host = Host::behind_proxy(way);
         let a = host.machine();
         a.git(&["config", "core.compression", "0"]);
-        // Over 1 MB and not to be compressed, so that git sends it in chunks.
+        // Over 1 MB and incompressible, so that git sends it in chunks.
         let mut noise = Vec::new();
         let mut state: u32 = 1;
         for _ in 0..1_200_000 {
@@ -114,7 +114,7 @@ fn a_cut_request_changes_nothing_and_is_an_error() {
                 "{way:?}, after {bytes}"
             );
         }
-        // The second request of a connection by HTTP, which curl sends again.
+        // Over HTTP, this cuts the second request of a connection, which curl sends again.
         host.next(Of::Pushes, Fault::CutRequest(250));
         let cut = push(&a, "", &first);
         assert_eq!(cut.code == 0, host.tip(REF).is_some(), "{way:?}: {cut}");
@@ -126,7 +126,7 @@ fn a_cut_answer_to_a_fetch_is_an_error() {
     for way in [Way::Daemon, Way::Http] {
         let host = Host::behind_proxy(way);
         let a = host.machine();
-        // By HTTP, that is behind the head of the answer.
+        // Over HTTP, that is past the head of the answer.
         host.next(
             Of::Any,
             Fault::CutAnswer(if way == Way::Http { 400 } else { 20 }),
@@ -138,7 +138,7 @@ fn a_cut_answer_to_a_fetch_is_an_error() {
     }
 }
 
-/// The client sees an error, and what it has pushed is there.
+/// The client sees an error, although its push has arrived.
 #[test]
 fn the_server_can_have_done_what_the_client_never_hears_of() {
     for way in [Way::Daemon, Way::Http] {
@@ -196,7 +196,8 @@ fn the_http_server_refuses_on_command() {
     assert_eq!(push(&a, "", &first).code, 0);
 }
 
-/// Killed before the ref has moved, the push has not happened; killed after that, it has, and the client doesn't know.
+/// If the server is killed before the ref moves, the push hasn't happened; if it is killed after that, it has, and the
+/// client doesn't know.
 #[test]
 fn a_server_can_be_killed_at_each_step_of_a_push() {
     for way in [Way::Daemon, Way::Http] {

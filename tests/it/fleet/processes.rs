@@ -1,5 +1,5 @@
-//! The processes that serve connections, each the head of a group of its own, so that it can be killed with whatever it
-//! has started, and nothing else.
+//! The processes that serve connections, each the leader of its own process group, so that it can be killed together
+//! with whatever it started, and nothing else.
 
 use std::collections::BTreeSet;
 use std::os::unix::process::CommandExt as _;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// Groups that are alive. Killed when the last owner drops it.
+/// Live process groups. Killed when the last owner is dropped.
 #[derive(Clone, Default)]
 pub(super) struct Processes(Arc<Groups>);
 
@@ -25,12 +25,12 @@ impl Processes {
 
     /// Waits for a process that [`Self::start`] has started.
     pub(super) fn finish(&self, mut child: Child) {
-        // Fails if somebody else took the status, and then it is over all the same.
+        // Fails if the status was already collected, but then the process has ended anyway.
         drop(child.wait());
         self.0.0.lock().unwrap().remove(&child.id());
     }
 
-    /// Kills all that are alive, and says how many.
+    /// Kills all live groups and returns how many there were.
     pub(super) fn kill(&self) -> usize {
         self.0.kill()
     }

@@ -1,5 +1,5 @@
-//! A TCP proxy on loopback that misbehaves on command. Its faults are queued; each connection that a fault is for takes
-//! the first, and all others go through.
+//! A TCP proxy on loopback that misbehaves on command. Faults are queued; each connection that the first one applies to
+//! takes it, and all others pass through unharmed.
 
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
@@ -17,13 +17,13 @@ pub(super) enum Fault {
     Refuse,
     /// Each piece waits this long, in both directions.
     Delay(Duration),
-    /// The connection is cut when the client has sent so many bytes.
+    /// The connection is cut after the client has sent this many bytes.
     CutRequest(usize),
-    /// The connection is cut when the server has sent so many bytes.
+    /// The connection is cut after the server has sent this many bytes.
     CutAnswer(usize),
     /// The server gets the push and answers, and the client never hears.
     Deafen,
-    /// What the client has sent is sent once more, on a connection of its own, after the first has ended.
+    /// Everything the client has sent is sent again on a new connection, after the first has ended.
     Replay,
 }
 
@@ -47,7 +47,7 @@ impl Proxy {
         let (queue, replayed) = (Queue::default(), Arc::new(AtomicUsize::new(0)));
         let (faults, count) = (Arc::clone(&queue), Arc::clone(&replayed));
         let listener = Listener::new(move |client| {
-            // A side that is gone ends the connection, and nothing else.
+            // If one side is gone, only this connection ends.
             drop(relay(client, server, &faults, &count));
         });
         Self {
@@ -61,7 +61,7 @@ impl Proxy {
         self.listener.address
     }
 
-    /// Lets the next connection of that kind, of those that no fault waits for, have this fault.
+    /// Queues this fault for the next connection of that kind that isn't taken by an earlier fault.
     pub(super) fn next(&self, of: Of, fault: Fault) {
         self.queue.lock().unwrap().push_back((of, fault));
     }
@@ -77,14 +77,14 @@ impl Proxy {
     }
 }
 
-/// How one direction ends before its time.
+/// Limits on one direction: delay per chunk, bytes until the cut.
 #[derive(Debug, Clone, Copy, Default)]
 struct Limits {
     delay: Duration,
     bytes: Option<usize>,
 }
 
-/// The client's first line by HTTP or first packet by git's protocol, which says whether it pushes.
+/// The client's first line (HTTP) or first packet (git protocol), which shows whether it pushes.
 fn opening(client: &mut TcpStream) -> std::io::Result<Vec<u8>> {
     let mut first = Vec::new();
     let mut piece = vec![0; 8192];
@@ -132,7 +132,7 @@ fn relay(
     let is_deaf = fault == Some(Fault::Deafen);
     let mut upstream = TcpStream::connect(server)?;
     let (mut from_server, mut to_client) = (upstream.try_clone()?, client.try_clone()?);
-    // Pieces that the server has sent, and whether the push itself has been sent.
+    // The number of chunks that the server has sent, and whether the push itself has been sent.
     let (answers, pushing) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let mut sent = Vec::new();
     thread::scope(|scope| {
@@ -143,7 +143,7 @@ fn relay(
                 answers.fetch_add(1, Ordering::SeqCst);
                 thread::sleep(down.delay);
                 if is_deaf && pushing.load(Ordering::SeqCst) > 0 {
-                    // By git's protocol the server may have more to do; it closes when that is done.
+                    // With the git protocol the server may still be working; it closes the connection when it is done.
                     let is_http = piece.starts_with(b"HTTP/");
                     while !is_http && matches!(from_server.read(&mut piece), Ok(1..)) {}
                     break;
@@ -161,7 +161,7 @@ fn relay(
         let mut piece = first;
         while !piece.is_empty() {
             thread::sleep(up.delay);
-            // By HTTP it is a request of its own; by git's protocol what follows the server's first words.
+            // Over HTTP the push is a separate request; with the git protocol it follows the server's first chunk.
             let is_http = piece.windows(5).any(|window| window == b"HTTP/");
             let is_posted = piece.starts_with(b"POST ");
             if is_push && (is_posted || !is_http && answers.load(Ordering::SeqCst) > 0) {
@@ -181,7 +181,7 @@ fn relay(
             let length = client.read(&mut piece).unwrap_or_default();
             piece.truncate(length);
         }
-        // A client that has closed has said all; the server may still answer.
+        // A client that has closed its side has sent everything; the server may still answer.
         let how = if up.bytes.is_some() {
             Shutdown::Both
         } else {

@@ -1,4 +1,4 @@
-//! Secrets stay on the machine that has them, and nothing else is lost with them.
+//! Secrets stay on the machine that has them, and text that only looks like one isn't lost.
 
 use super::host::{Host, Way};
 use super::machine::{LOG, Machine, parts};

@@ -1,4 +1,4 @@
-//! What others push, and what comes with a clone: none of it runs, is sent on, or keeps a plan from going on for good.
+//! Content that others push, or that comes with a clone: none of it runs, is passed on, or blocks a plan for good.
 
 use super::host::{Host, Way};
 use super::machine::{BRANCH, LOG, Machine, Step, chain, expect_a_commit_each, parts};
@@ -9,7 +9,7 @@ fn in_plan(file: &str) -> String {
     format!(".fractal-planner/plans/{PLAN}/{file}")
 }
 
-/// Commits the plan's folder of `machine` with these files, as a stranger would, and clones that at `name`.
+/// Commits these files in the plan's folder of `machine`, as a stranger would, and clones the result at `name`.
 fn cloned_with(host: &Host, machine: &Machine, name: &str, files: &[(&str, &str)]) -> Machine {
     for file in [
         ".fractal-planner/plans/.gitignore",
@@ -99,7 +99,7 @@ fn a_part_counts_only_as_it_was_taken_on() {
     assert!(matches!(machines[0].step(1), Step::Done(_)));
 }
 
-/// Without the remote, git would take its name as that of a folder, which a commit can have.
+/// Without the remote, git would take its name for the path of a folder, and a commit can contain such a folder.
 #[test]
 fn a_folder_with_the_name_of_the_remote_is_none() {
     let host = Host::new(Way::Path);
@@ -131,7 +131,7 @@ fn what_waits_in_a_clone_is_not_sent() {
         waiting.lines().next().unwrap().to_owned() + "\n",
     );
     victim.done(&["claim", PLAN, "--as", &victim.owner(1)]);
-    // Nor is one that may wait, and that a pull brought along.
+    // Nor is an entry of a kind that may wait, if it came with a pull.
     victim.write(
         &in_plan("waiting.jsonl"),
         waiting.lines().last().unwrap().to_owned() + "\n",
@@ -173,8 +173,8 @@ fn note_of_another(host: &Host, kind: &str, text: &str) -> String {
     )
 }
 
-/// After `harm` to the remote, nothing is taken of it; once it is put right, the run goes on; and a machine can leave
-/// all the same.
+/// Asserts that after `harm` to the remote nothing is accepted from it, that the run continues once it is repaired, and
+/// that a machine can leave regardless.
 fn survive(said: &str, harm: impl Fn(&Host)) {
     let host = Host::new(Way::Path);
     let machines = fleet(&host, 1, 2);
@@ -240,7 +240,7 @@ fn entries_of_any_size_stop_nothing_for_good() {
     });
 }
 
-/// A machine takes no commit of the branch, and no entry, that nobody signed whom its git trusts.
+/// A machine accepts no commit of the branch and no log entry unless somebody its git trusts has signed it.
 #[test]
 fn a_signed_plan_is_built_on_nothing_that_nobody_signed() {
     let host = Host::new(Way::Path);
@@ -289,7 +289,7 @@ fn a_signed_plan_is_built_on_nothing_that_nobody_signed() {
         "{refused}"
     );
     host.git(&["update-ref", BRANCH, &before]);
-    // What a signed entry names counts without a signature of its own, as does a commit that somebody signed.
+    // A commit of the branch is accepted if a signed entry names it or if it is signed itself.
     assert!(matches!(machine.step(1), Step::Done(_)));
     expect_a_commit_each(&host, 2);
 }

@@ -6,7 +6,7 @@ use super::host::{Host, WAYS, Way};
 use super::machine::{Machine, Step, chain, expect_all_done_once, parts};
 use crate::common::plan::PLAN;
 
-/// One machine that shares a plan of so many tasks, and others that have joined.
+/// One machine that shares a plan of this many tasks, and others that have joined.
 pub(super) fn fleet(host: &Host, machines: usize, tasks: usize) -> Vec<Machine> {
     let first = Machine::new(host, "m1");
     let hash = first.share(&parts(tasks));
@@ -46,7 +46,7 @@ fn two_machines_do_all_tasks_once_however_they_reach_the_remote() {
     }
 }
 
-/// Nobody's claim is another's, nothing is lost, and the branch gets one commit a task.
+/// No two machines claim the same task, nothing is lost, and the branch gets one commit per task.
 fn all_at_once(machines: usize, tasks: usize, time: Duration) {
     let host = Host::new(Way::Path);
     let machines = fleet(&host, machines, tasks);

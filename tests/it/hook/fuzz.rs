@@ -1,5 +1,5 @@
-//! Sends every recorded event to every hook, changed field by field and truncated: whatever the client sends
-//! one day, it must be able to go on.
+//! Sends every recorded event to every hook, changed field by field and truncated: whatever the client may send some
+//! day, it must be able to continue.
 
 use std::fs;
 use std::path::Path;

@@ -57,13 +57,13 @@ impl Environment {
         self.hook(event, input.to_string().as_bytes())
     }
 
-    /// The guard's answer to an edit of `path`; empty if it lets it through.
+    /// The guard's answer to an edit of `path`; empty if it allows the edit.
     #[track_caller]
     fn refusal(&self, path: &str) -> String {
         refusal(&self.edit_event("pre-tool-use", "Edit", path))
     }
 
-    /// The shell call with which a background builder claims.
+    /// Sends the event of the shell command with which a background builder claims.
     fn announces(&self, id: &str, line: &str) -> Output {
         let command = json!({
             "session_id": "s1", "cwd": self.path("").to_str().unwrap(), "agent_type": "fp:builder",
@@ -123,7 +123,7 @@ fn a_builder_edits_the_files_of_its_task_and_nothing_else() {
     check("src/a.rs", "");
     check(&format!("{top}/src/a.rs"), "");
     check(&format!("{top}/src/../src/./a.rs"), "");
-    // A blank is a part of a name like any other sign.
+    // A trailing space is part of the name like any other character.
     check(&format!("{top}/src/a.rs "), "is not among its files");
     check("src/same.rs", "");
     check("tests/a.rs", "");

@@ -21,7 +21,7 @@ const IN_AN_AGENT: [(&str, &str); 1] = [(
     "\"agent_id\": \"a1\", \"hook_event_name\"",
 )];
 
-/// A run in session `s1` of tasks 1 and 2, both not begun.
+/// A run in session `s1` of tasks 1 and 2, neither of them begun.
 fn started() -> Environment {
     let environment = Environment::new().repo();
     environment.plan(&tree(&[
@@ -51,7 +51,7 @@ fn context(output: &Output) -> String {
     let mut expect = serde_json::json!({
         "hookSpecificOutput": { "hookEventName": "SessionStart", "additionalContext": text }
     });
-    // What the user of an interrupted run is told.
+    // The message to the user of an interrupted run.
     if let Some(user) = reply["systemMessage"].as_str() {
         assert!(
             user.starts_with("Fractal Planner: the run of ") && user.len() < 300,
@@ -114,8 +114,8 @@ fn the_lead_is_told_in_a_new_process_that_its_agents_are_gone() {
     );
 }
 
-/// The process decides, if the client names it: a session that returns to its run in another process has no
-/// agents, and starts nothing by itself.
+/// If the client names its process, that decides: a session that returns to its run in another process has no agents,
+/// and isn't told to start any.
 #[test]
 fn the_process_says_whether_the_agents_are_still_there() {
     let environment = Environment::new().repo().env("CLAUDE_PID", "100");
@@ -160,7 +160,7 @@ fn another_session_is_told_that_the_run_was_interrupted() {
     );
 }
 
-/// A lead that lost a message sends it, and then it need not be told again.
+/// A lead that lost a message sends it, after which it isn't repeated.
 #[test]
 fn a_message_is_said_again_until_it_is_sent() {
     let environment = held();
@@ -260,7 +260,7 @@ fn nothing_is_said_where_nothing_is_on() {
     check("finished", &environment, &[]);
 }
 
-/// Plans `older-N` beside [`PLAN`], copies of it that another session leads.
+/// Creates plans `older-N` beside [`PLAN`]: copies of it, led by another session.
 fn copies(environment: &Environment, count: usize) {
     let plan = |name: &str| environment.path(&format!(".fractal-planner/plans/{name}"));
     for number in 1..=count {
@@ -299,7 +299,7 @@ fn the_own_run_comes_first_and_a_few_of_the_others_after_it() {
     );
 }
 
-/// Two kilobytes, whatever the plan's texts are, and these stay in quotes.
+/// At most two kilobytes, whatever the plan's texts are, and these stay quoted.
 #[test]
 fn no_plan_says_more_than_fits_or_speaks_for_the_program() {
     let hostile =
@@ -378,7 +378,7 @@ fn a_lead_that_stops_while_something_is_due_is_told_so() {
         environment.logged_since(before),
         ["leadNudged", "leadNudged", "leadNudged"]
     );
-    // The action was read, not handed out.
+    // The hook only read the action and didn't hand it out.
     assert!(
         environment
             .done(&["next", PLAN])

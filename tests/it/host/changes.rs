@@ -1,4 +1,4 @@
-//! Whole changes on real repositories, from a builder's edits to the results of the checks.
+//! Complete changes in real repositories, from a builder's edits to the results of the checks.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Head, status, snapshots and differences on real repositories.
+//! HEAD, status, snapshots and diffs in real repositories.
 
 use super::repository::{Repo, hermetic, os, run};
 use fp_host::error::HostErrorKind;
@@ -6,7 +6,7 @@ use fp_host::git::{EntryState, Git, Operation};
 use fp_plan::hint::Hint as _;
 use fp_plan::repo_path::RepoPath;
 
-/// The changes since `base`, one word and path each, such as `Renamed(a) b`.
+/// The changes since `base`, each as a word and a path, such as `Renamed(a) b`.
 fn since(repo: &Repo, base: &fp_host::git::Oid) -> Vec<String> {
     use fp_run::verification::change::{Change, ChangeStatus, FileKind};
     let shown = |Change { path, status, kind }: Change| {

@@ -66,7 +66,7 @@ fn how_it_ends_and_what_it_prints() {
     assert!(run("-x").output.to_text().contains("-x"));
 }
 
-/// The answer of a program that gets `input` and at most `time`.
+/// The answer of a program given `input` and at most `time`.
 fn asked(script: &str, input: &[u8], time: Duration) -> ProgramAnswer {
     let mut command = Command::new("sh");
     command.args(["-c", script]);

@@ -87,13 +87,13 @@ impl Repo {
         std::fs::set_permissions(self.path(path), std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// Installs a hook that is this shell script.
+    /// Installs a hook that runs this shell script.
     pub(crate) fn hook(&self, name: &str, script: &str) {
         let path = self.path(format!(".git/hooks/{name}"));
         crate::common::program::write_program(&path, format!("#!/bin/sh\n{script}\n"));
     }
 
-    /// Runs a program in the working tree; its output without the last line ending.
+    /// Runs a program in the working tree and returns its output without the last line ending.
     pub(crate) fn run(&self, program: &str, args: &[&str]) -> String {
         run(self.top(), program, args)
     }

@@ -1,4 +1,4 @@
-//! What can't be imported, and what is said then.
+//! Input that can't be imported, and the errors about it.
 
 use std::fs;
 

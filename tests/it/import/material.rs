@@ -1,4 +1,4 @@
-//! Texts that no reader knows, and what their plan names of them.
+//! Texts in no known format, and how their plan refers to them.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Every sample as a whole.
+//! Every sample, compared as a whole.
 
 use std::fs;
 

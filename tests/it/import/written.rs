@@ -1,4 +1,4 @@
-//! What an import leaves on the disk.
+//! Files that an import leaves on disk.
 
 use std::fs;
 
@@ -155,7 +155,7 @@ fn a_failing_disk_leaves_no_half_plan() {
     let environment = Environment::new().repo();
     lay_out(&environment, "task-master/tags", "old");
     fs::create_dir_all(environment.path(".fractal-planner/plans")).unwrap();
-    // The tree is larger than a file may be, and is written last.
+    // The tree, which is written last, exceeds the file size limit.
     let program = env!("CARGO_BIN_EXE_fp");
     let huge = "word ".repeat(700_000);
     environment.write(
@@ -221,7 +221,7 @@ fn an_interrupted_import_leaves_nothing_that_looks_like_a_plan() {
 }
 
 impl Environment {
-    /// Holds that every plan that has a tree has everything, and takes all plans away. How many have.
+    /// Asserts that every plan with a tree is complete, and removes all plans. Returns how many were complete.
     fn check_plans(&self) -> usize {
         let plans = self.path(".fractal-planner/plans");
         let mut whole = 0;

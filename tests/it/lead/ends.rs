@@ -38,7 +38,7 @@ fn a_lead_killed_at_any_moment_is_seen_to_be_gone_everywhere() {
         std::thread::sleep(Duration::from_millis(140 * kill));
         child.kill().unwrap();
         child.wait().unwrap();
-        // A child that it had just forked has its lock for a moment.
+        // A child it had just forked may hold its lock for a moment.
         let end = Instant::now();
         while status().contains("(running)") {
             assert!(end.elapsed() < Duration::from_secs(1), "it still runs");
@@ -88,7 +88,7 @@ fn a_lead_killed_at_any_moment_is_seen_to_be_gone_everywhere() {
     expect_nothing_left(&environment);
 }
 
-/// A git that has the index of the checkout, and needs a second to give it back when it is asked to end.
+/// A git that holds the checkout's index lock and needs a second to release it after SIGTERM.
 const SLOW_GIT: &str = r#"#!/bin/sh
 PATH=${PATH#*:}
 case " $* " in *" update-index --replace "*)
@@ -315,7 +315,7 @@ fn a_budget_ends_new_work_and_asks() {
         "{question}"
     );
     environment.done(&["answer", PLAN, "q1", "--option", "Continue"]);
-    // As much again is spent, and it asks again.
+    // It spends the same amount again, then asks again.
     let again = lead(&environment, &["--budget", "2000 tokens", "--ask"]);
     assert_eq!((again.code, done(&environment)), (3, 2), "{again}");
     // Without a budget nothing is asked, once the open question is answered.
@@ -416,7 +416,7 @@ fn it_goes_on_when_another_process_has_made_its_commit() {
 #[test]
 fn what_a_killed_lead_has_left_running_is_ended_by_the_next() {
     let environment = scene(1);
-    // It outlives the end of its parent, whatever that says to it.
+    // It outlives its parent, whatever signal it gets for that.
     let first = "if mkdir \"$HOME/once\" 2>/dev/null; then\n  trap '' TERM HUP INT PIPE\n  setsid sleep 600 &\n  wait\nfi\n";
     fs::write(environment.beside("home/first"), first).unwrap();
     let mut child = lead_in_background(&environment, &[]);
@@ -441,7 +441,7 @@ fn an_unattended_run_stops_at_its_budget() {
     );
     let way_on = format!("note: {used_up}; a higher --budget goes on: fp run {PLAN} --budget");
     assert!(output.stderr.contains(&way_on), "{output}");
-    // Another budget goes on with it.
+    // Another budget continues the run.
     let output = environment.fp(&["run", "--yes", "--budget", "5 usd", "--unattended"]);
     assert_eq!(output.code, 0, "{output}");
 }
@@ -455,7 +455,7 @@ fn an_agent_that_does_everything_wrong() {
     fs::write(environment.beside("home/first"), first).unwrap();
     let output = lead(&environment, &[]);
     assert_eq!(output.code, 0, "{output}");
-    // On a busy machine its flood takes longer than what counts as at once.
+    // On a busy machine the flood takes too long to count as ending at once.
     assert!(
         output.stderr.contains("note: builder-1: own ended at once")
             || output
@@ -533,7 +533,7 @@ fn a_command_that_tells_the_user() {
             .beside("home/told-sample-20261121: 1 of 1 tasks done")
             .exists()
     );
-    // Also of an end that is none.
+    // It also notifies when the run ends with an error.
     let environment = scene(1);
     let config = environment.beside("home/.config/fractal-planner/config.json");
     let text = fs::read_to_string(&config)
@@ -567,7 +567,7 @@ fn a_session_gets_the_open_question_with_the_news_of_the_end() {
     assert_eq!(context["hookEventName"], "UserPromptSubmit");
     assert_eq!(context["additionalContext"], asked.stdout);
     assert_eq!(told(1).stdout, "", "the report is in its output");
-    // A lead that is at work asks by itself.
+    // A running lead asks the question itself.
     let lock = environment.path(&format!(".fractal-planner/plans/{PLAN}/lead.lock"));
     let held = fs::File::options()
         .write(true)
@@ -583,19 +583,19 @@ fn a_session_gets_the_open_question_with_the_news_of_the_end() {
     assert_eq!(told(3).stdout, "", "nothing is asked");
 }
 
-/// The builder's or the verifier's part of [`AGENT`], instead of which `script` runs.
+/// Makes the builder or the verifier run `script` before its part of [`AGENT`]; a script that exits replaces it.
 fn instead_of(environment: &Environment, role: &str, script: &str) {
     let first = format!("if [ \"$role\" = {role} ]; then\n{script}\nfi\n");
     fs::write(environment.beside("home/first"), first).unwrap();
 }
 
-/// The text in one line, without the marks of a page.
+/// The text on one line, with HTML entities unescaped.
 fn flat_text(text: &str) -> String {
     let text = text.replace("&quot;", "\"").replace("&lt;", "<");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What the commands say that tell of task 1 to a person.
+/// The output of the commands that tell a person about task 1.
 fn told_of_task(environment: &Environment) -> [String; 4] {
     let page = environment.beside("home/report.html");
     environment.done(&["report", PLAN, "--out", page.to_str().unwrap()]);

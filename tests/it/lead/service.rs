@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// A fault for the first `times` processes: `line` is printed, and the process ends with 1.
+/// Injects a fault: each of the first `times` processes runs `script` before its work, usually to print something and
+/// exit.
 fn fault(environment: &Environment, times: usize, script: &str) {
     let text = format!(
         "n=$(cat \"$HOME/n\" 2>/dev/null || echo 0)\nif [ \"$n\" -lt {times} ]; then\n  echo $((n+1)) >\"$HOME/n\"\n  {script}\nfi\n"
@@ -109,7 +110,7 @@ fn builders_that_begin_together_have_the_models_of_their_own_tasks() {
         r#", "byComplexity": [{ "upTo": 3, "model": "small" }, { "upTo": 5, "model": "large" }]"#,
     );
     environment.done(&["start", PLAN, "--session", "s1", "--builders", "2"]);
-    // Said again, it is the same.
+    // Repeating it gives the same result.
     for _ in 0..2 {
         let actions = environment.done(&["next", PLAN, "--format", "json"]).json();
         let model = |at: usize| actions["actions"][at]["model"].clone();
@@ -161,7 +162,7 @@ fn a_service_that_is_away_for_a_while() {
 #[test]
 fn a_service_that_is_away_for_more_than_the_budget() {
     let environment = claude(1);
-    // Each try costs something, and would be the last one that fails.
+    // Each attempt costs something, and only the first two would fail.
     let tries = "fp claim sample-20261121 --as builder-1 >/dev/null; echo '{\"type\":\"result\",\"is_error\":true,\"terminal_reason\":\"api_error\",\"api_error_status\":529,\"result\":\"Overloaded\",\"usage\":{\"input_tokens\":1000}}'; exit 1";
     fault(&environment, 2, tries);
     let output = lead(&environment, &["--ask", "--budget", "1000 tokens"]);
@@ -227,7 +228,7 @@ fn what_an_agent_has_used_counts_when_it_is_ended_by_force() {
         serde_json::json!({ "input": 200, "cached": 0, "output": 2 })
     );
     assert_eq!(cost["agents"][0]["turns"], 2, "{cost}");
-    // What is counted at the end is not counted twice.
+    // Usage reported at the end isn't counted twice.
     fault(
         &environment,
         2,
@@ -368,11 +369,11 @@ fn a_builder_that_stops_goes_on_with_its_conversation() {
         id(lines[1], "--resume"),
         "{log}"
     );
-    // The second process counts what the first has cost as well: 1 cent of 2 was its own.
+    // The second process's total includes the cost of the first: only 1 of its 2 cents is its own.
     assert!(output.stdout.contains("0.04 USD"), "{output}");
 }
 
-/// Which of builder-1's processes began a conversation and which went on with one.
+/// For each of builder-1's processes, whether it began a conversation or resumed one.
 fn conversations(environment: &Environment) -> Vec<&'static str> {
     let log = home_text(environment, "claude.log");
     let of_builder = log.lines().filter(|line| line.contains("builder-1"));

@@ -91,7 +91,7 @@ fn its_own_plugin_is_where_no_sandbox_writes_and_goes_again() {
         "command -v fp >>\"$HOME/programs\"\n",
     )
     .unwrap();
-    // One that a killed process left an hour ago, and one that is about to be used.
+    // One folder left by a process killed an hour ago, and one that is about to be used.
     for (name, age) in [("fp-run-old", "1 hour ago"), ("fp-run-new", "now")] {
         fs::create_dir(state.join(name)).unwrap();
         let touched = environment

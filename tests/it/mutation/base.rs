@@ -26,7 +26,7 @@ pub(crate) struct Base {
     interview: Option<Interview>,
 }
 
-/// The place where the finding must be.
+/// The expected place of the finding.
 #[derive(Debug)]
 pub(crate) enum At {
     /// On this task.
@@ -84,7 +84,7 @@ impl Base {
         )
     }
 
-    /// The findings in `text`, as a tree of this repository.
+    /// The findings for `text` as a tree in this repository.
     pub(crate) fn found(&self, text: &str) -> Vec<Diagnostic> {
         let (plan, parsed) = parse(text);
         check_plan(&plan, &parsed, &self.facts(&plan))
@@ -177,13 +177,13 @@ impl Base {
         }
     }
 
-    /// The text with one more dependency of `task`.
+    /// The text with a dependency on `id` added to `task`.
     pub(crate) fn with_dependency(&self, task: &Task, id: &str) -> String {
         let ids: Vec<&str> = task.dependencies().chain([id]).collect();
         self.with_value(task, FieldKind::Dependencies, &ids.join(", "))
     }
 
-    /// A mutant of `task`, with the finding expected on it.
+    /// A mutant of `task`, with the finding expected on that task.
     pub(crate) fn mutant(
         &self,
         rule: &'static str,
@@ -201,7 +201,7 @@ impl Base {
     }
 }
 
-/// The whole lines of `span`, with their ends.
+/// `span` extended to whole lines, including their line endings.
 pub(crate) fn lines_of(text: &str, span: Span) -> Span {
     let start = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
     let end = text[span.end..]
@@ -210,7 +210,7 @@ pub(crate) fn lines_of(text: &str, span: Span) -> Span {
     Span::new(start, end)
 }
 
-/// The place of a field of `task`, other than those that its line may have.
+/// The span of a field of `task`, except for fields that are part of the task's own line.
 pub(crate) fn field(task: &Task, kind: FieldKind) -> Option<Span> {
     match kind {
         FieldKind::Complexity | FieldKind::Description => None,

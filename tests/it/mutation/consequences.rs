@@ -49,7 +49,7 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// The index in [`ALL`] of a finding that may follow.
+/// The index in [`ALL`] of a finding, if it may follow.
 pub(crate) fn place((cause, found): (&str, &str)) -> Option<usize> {
     ALL.iter()
         .position(|(of, follows, _)| *of == cause && *follows == found)

@@ -6,8 +6,7 @@ use fp_plan::plan::{FieldForm, FormatError, Item, Plan, format, parse};
 use fp_plan::rules::fix::fix_all;
 use fp_plan::rules::{RuleFacts, check_plan};
 
-/// Reading any text gives a consistent tree without a panic, and every span in it covers the text that it
-/// stands for.
+/// Parsing any text yields a consistent tree without a panic, and every span in it covers the text that it stands for.
 pub(crate) fn reading(text: &str) {
     let (plan, findings) = parse(text);
     for (index, task) in plan.tasks.iter().enumerate() {
@@ -79,7 +78,7 @@ fn stands(text: &str, item: &Item) {
     );
 }
 
-/// Fixing terminates, does everything at once, keeps the set of tasks, and leaves no more errors than before.
+/// Fixing terminates, needs only one pass, keeps the set of tasks, and leaves no more errors than before.
 pub(crate) fn fixing(text: &str) {
     let facts = RuleFacts::default();
     let fixed = fix_all(text, &facts);
@@ -132,7 +131,7 @@ pub(crate) fn formatting(text: &str) {
     let formatted = match format(text) {
         Ok(formatted) => formatted,
         Err(error @ FormatError::Changed(_)) => {
-            // Markdown itself forgets the second of two definitions of a link.
+            // Markdown ignores the second of two definitions of a link.
             assert!(
                 has_lone_return(text) || text.matches("]:").count() > 1,
                 "{error}: {text:?}"

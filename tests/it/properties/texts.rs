@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-/// Lines and fragments of the language and of Markdown, with `w1`, `w2`, … that occur nowhere else, so that a
-/// lost one is noticed.
+/// Lines and fragments of the task language and of Markdown, with unique markers `w1`, `w2`, … so that a lost one is
+/// noticed.
 fn piece() -> impl Strategy<Value = String> {
     let parts = prop::sample::select(vec![
         "- ",

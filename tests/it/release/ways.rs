@@ -1,4 +1,5 @@
-//! The ways to get the program: an installer, npm, Homebrew, cargo-binstall; and the one place that says whose they are.
+//! The ways to get the program: an installer, npm, Homebrew, cargo-binstall; and the single place that names their
+//! owner.
 
 use std::fs;
 
@@ -69,7 +70,7 @@ fn the_installer_installs_what_has_the_right_checksum() {
             .count(),
         1
     );
-    // Another version, to another folder, over what is there.
+    // A given version into another folder, replacing an existing file.
     let folder = format!("FP_INSTALL_DIR={}", sample.0.path("a folder").display());
     sample.0.write("a folder/fp", "old");
     assert_eq!(install(&[&folder, "FP_VERSION=1.2.3"]).code, 0);
@@ -277,7 +278,7 @@ fn binstall_finds_the_archives() {
     assert_eq!(told["pkg-fmt"], "tgz");
 }
 
-/// Whoever forks the project says so once.
+/// A fork has to change the owner in only one place.
 #[test]
 fn the_owner_is_set_in_one_place() {
     let sample = Sample::new();

@@ -362,7 +362,7 @@ fn a_commit_that_goes_on_after_its_process_died_is_waited_for() {
     ");
 }
 
-/// After the commit everything dies before git has written the index.
+/// After the commit, `fp` and git are killed before git has written the index.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_index_that_a_dead_git_left_behind_is_brought_to_its_commit() {

@@ -165,7 +165,7 @@ fn a_hook_that_is_slow_holds_up_no_claim() {
 
 #[test]
 fn whatever_is_in_progress_is_a_question_and_nothing_of_it_is_touched() {
-    // Neither changes a file, which the checks would hold against the task.
+    // Neither changes a file, since the checks would count that against the task.
     for (command, name) in [
         (
             "git merge --quiet --no-ff --no-commit --strategy ours side",

@@ -409,7 +409,7 @@ fn a_verifier_that_says_nothing_is_replaced_once_then_asked_about() {
     );
 }
 
-/// What is bound to fail is refused with the ways out, and no iteration is used.
+/// A submission that is bound to fail is refused with the ways to fix it, and doesn't use up an attempt.
 #[test]
 fn a_submission_that_is_bound_to_fail_is_refused() {
     let environment = started(&[]);
@@ -462,7 +462,7 @@ fn a_submission_that_is_bound_to_fail_is_refused() {
     environment.done(&submit);
 }
 
-/// A plan whose first task has a command that can't pass; it was built, and failed by that alone.
+/// A plan whose first task has a command that can't pass; the task was built and failed only because of it.
 fn failed_by_its_command() -> Environment {
     let environment = Environment::new().shared().repo();
     environment.plan(&tree(&[Leaf {

@@ -1,4 +1,4 @@
-//! The law of a permitted command line, tried on real shells: what they run is `fp` alone, with exactly the words that
+//! The law of a permitted command line, tested with real shells: they run nothing but `fp`, with exactly the words that
 //! were judged.
 
 use std::process::{Command, Stdio};
@@ -7,10 +7,10 @@ use fp_run::hook::own_command::{Caller, LineJudgement, judge_line};
 
 pub(crate) const SHELLS: [&str; 3] = ["bash", "dash", "zsh"];
 
-/// Has `fp` tell its words instead of doing anything, each followed by NUL, after their number.
+/// Makes `fp` print the number of its arguments and then each word, followed by NUL, instead of doing anything.
 const PROGRAM: &str = "fp() { printf '%s\\0' \"$#\" fp \"$@\"; }\n";
 
-/// True if `line` is permitted. Panics if one of `shells` runs something else than what was judged.
+/// True if `line` is permitted. Panics if one of `shells` runs anything other than the judged words.
 pub(crate) fn permitted(line: &str, shells: &[&str]) -> bool {
     let LineJudgement::Own(calls) = judge_line(line, Caller::Lead) else {
         return false;

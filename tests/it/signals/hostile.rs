@@ -1,4 +1,4 @@
-//! Names from a model and files from a stranger: nothing runs, nothing outside is read, nothing hangs.
+//! Names from a model and files from a stranger: nothing runs, nothing outside the repository is read, nothing hangs.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{measured, sample, signals, tree};
 use crate::common::Environment;
 
-/// Nothing of these paths was read, and each counts as a file all the same.
+/// Asserts that nothing was read from these paths, and that each still counts as a file.
 #[track_caller]
 fn assert_not_read(environment: &Environment, files: &str) {
     for file in measured(environment, files).as_array().unwrap() {

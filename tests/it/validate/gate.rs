@@ -1,4 +1,4 @@
-//! `--gate`: one word on whether planning may go on, and the next command.
+//! `--gate`: a one-word verdict on whether planning may continue, and the next command.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! Junk too large to be written by hand: a hundred thousand findings are printed one by one, in any form, instead of
+//! Junk input too large to write by hand: a hundred thousand findings are printed one by one, in any format, instead of
 //! being collected first.
 
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::validate::{FILE, with};
 
-/// Number of bytes that `fp validate` prints for a quarter of a megabyte of broken tasks; expects `end` in the last of
-/// them.
+/// Returns the number of bytes that `fp validate` prints for a quarter of a megabyte of broken tasks; expects `end` in
+/// the last of them.
 fn printed(flags: &[&str], end: &str) -> usize {
     let environment = with(&"- [ID: x] (Complexity: 99)\n".repeat((1 << 18) / 27));
     let mut command = environment.command(env!("CARGO_BIN_EXE_fp"));

@@ -1,4 +1,4 @@
-//! The passes of `--fix` over a plan's tree are counted, so that they end.
+//! The passes of `--fix` over a plan's tree are counted, so that they can't repeat forever.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! The text: places, carets, cuts, counts and endings.
+//! The text format: places, carets, truncation, counts and endings.
 
 use insta::assert_snapshot;
 use unicode_width::UnicodeWidthStr as _;
@@ -224,7 +224,7 @@ fn long_lines_are_cut_around_the_caret() {
     }
 }
 
-/// A terminal obeys control characters, so none of a plan's may reach it, whatever text shows the plan.
+/// Terminals obey control characters, so none from a plan may reach one, whichever text shows the plan.
 #[test]
 fn control_characters_are_made_visible() {
     let evil = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{202e}\u{8}";

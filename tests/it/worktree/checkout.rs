@@ -68,7 +68,7 @@ fn a_file_that_the_user_has_changed_is_a_question() {
     assert_eq!(environment.read("a.txt"), "by hand, not committed\n");
     let ask = environment.next(&[]);
     assert!(ask.stdout.contains("ask q1\n"), "{ask}");
-    // Leaving it uncommitted would take the same file.
+    // Leaving the change uncommitted would overwrite the same file.
     let left = environment.fp(&["answer", PLAN, "q1", "--option", "Leave uncommitted"]);
     assert_snapshot!(left, @r"
     exit status: 1

@@ -53,7 +53,7 @@ fn a_conflict_goes_back_with_its_reason_and_its_markers() {
         "{marked}"
     );
 
-    // With remaining markers nothing is handed in.
+    // Nothing can be submitted with conflict markers left.
     let refused = environment.fp(&["submit", PLAN, "1", "--claim", &token]);
     assert_eq!(refused.code, 1, "{refused}");
     assert!(refused.stderr.contains("leftovers: a.txt:2"), "{refused}");

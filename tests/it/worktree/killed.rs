@@ -1,5 +1,5 @@
-//! Processes killed while they bring a change onto the branch, at the moments that matter; `tests/kill` shows
-//! that whole runs survive kills at random moments.
+//! Processes killed while they bring a change onto the branch, at the critical moments; `tests/kill` shows that whole
+//! runs survive kills at random moments.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::common::plan::PLAN;
 use crate::common::program::write_program;
 use crate::worktree::{sample, worktree};
 
-/// Makes the first git called with `word` run `script` instead; `$GIT` is the real one. Task 1 is submitted.
+/// Makes the first git call with the argument `word` run `script` first; `$GIT` is the real git. Task 1 is submitted.
 fn with_git_that(word: &str, script: &str) -> Environment {
     let environment = sample();
     let real = environment.run("sh", &["-c", "command -v git"]).stdout;

@@ -47,7 +47,7 @@ fn a_cancelled_run_leaves_nothing() {
     assert_eq!(environment.git(&["status", "--short"]), "");
 }
 
-/// No patch has what is in a repository of its own.
+/// A patch can't contain the contents of a nested repository.
 #[test]
 fn a_repository_that_a_builder_made_is_kept() {
     let nested = |environment: &Environment| {
@@ -318,7 +318,7 @@ fn a_branch_that_was_switched_to_in_a_worktree_stays_where_it_is() {
 #[test]
 fn a_worktree_that_is_none_any_more_is_made_anew() {
     let breakages: [&dyn Fn(&Environment); 5] = [
-        // A killed git leaves this, and then lists no worktree of the repository.
+        // A killed git may leave this, and then it can't list any worktree of the repository.
         &|environment| environment.write(".git/worktrees/builder-1/commondir", ""),
         &|environment| {
             fs::remove_file(environment.path(&worktree("builder-1")).join(".git")).unwrap()

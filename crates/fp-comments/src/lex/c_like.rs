@@ -215,7 +215,7 @@ pub(super) fn is_doc_comment(rest: &[u8]) -> bool {
     }
 }
 
-/// Digit separators, and directives: paths of `#include`, texts of `#error`.
+/// Reads digit separators and directives: the path of an `#include`, the text of an `#error`.
 fn read_c(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *lexer.cursor;
     if cursor.peek(0) == b'\'' {
@@ -248,7 +248,7 @@ fn read_groovy(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
     RuleTurn::Moved
 }
 
-/// Directives whose text is no code.
+/// Directives whose text isn't code.
 const CSHARP_TEXTS: [&str; 5] = ["region", "endregion", "error", "warning", "pragma"];
 
 fn read_csharp(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {

@@ -1,4 +1,4 @@
-//! The position in a text, with the comments found so far and the questions that several lexers ask about it.
+//! The position in a text, with the comments found so far and the queries that several lexers share.
 
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
@@ -63,7 +63,7 @@ impl<'t> CommentCursor<'t> {
         self.bytes.get(index).copied().unwrap_or(0)
     }
 
-    /// The byte that is `ahead` of the next one; 0 past the end.
+    /// The byte `ahead` bytes after the next one; 0 past the end.
     pub(super) fn peek(&self, ahead: usize) -> u8 {
         self.byte_at(self.at + ahead)
     }
@@ -96,7 +96,7 @@ impl<'t> CommentCursor<'t> {
         head.is_some_and(|head| head.eq_ignore_ascii_case(mark.as_bytes()))
     }
 
-    /// Number of bytes from `index` on that `fit`.
+    /// Number of bytes from `index` on that `fits` accepts.
     pub(super) fn length_while(&self, index: usize, fits: impl Fn(u8) -> bool) -> usize {
         let rest = self.rest_from(index);
         rest.iter().take_while(|byte| fits(**byte)).count()
@@ -112,7 +112,7 @@ impl<'t> CommentCursor<'t> {
         self.length_while(index, is_word)
     }
 
-    /// Moves to the next byte at which this is true, or to the end.
+    /// Moves to the next byte for which `stops` is true, or to the end.
     pub(super) fn skip_until(&mut self, stops: impl Fn(u8) -> bool) {
         let rest = self.rest();
         let found = rest.iter().position(|byte| stops(*byte));
@@ -171,7 +171,7 @@ impl<'t> CommentCursor<'t> {
         matches!(self.byte_before(), 0 | b'\n')
     }
 
-    /// The end of the code before the next byte: just past the last one that is neither white space nor part of a
+    /// The end of the code before the next byte: just past the last byte that is neither white space nor part of a
     /// comment.
     pub(super) fn code_end(&self) -> usize {
         let mut end = self.at;

@@ -1,10 +1,10 @@
-//! One lexer for all languages that a table can describe: comment marks, literals, code inside of literals, and a function
-//! of the language's own for everything else. Nothing recurses, so deep nesting can't overflow the stack.
+//! One lexer for all languages that a table can describe: comment marks, literals, code inside of literals, and a
+//! language-specific function for everything else. Nothing recurses, so deep nesting can't overflow the stack.
 
 use super::cursor::{CommentCursor, is_blank, is_word};
 use crate::CommentKind;
 
-/// The comments and literals of a language. At each byte the first of its parts that fits counts, in the order of
+/// The comments and literals of a language. At each byte, the first part that matches wins, in the order of
 /// [`TableLexer::step_in_code`].
 pub(crate) struct Syntax {
     /// Marks that begin a comment to the end of the line, where `lines_begin`.
@@ -19,14 +19,15 @@ pub(crate) struct Syntax {
     /// Literals and code between two marks, those with longer marks first.
     pub(crate) regions: &'static [Region],
     pub(crate) fences: &'static [Fence],
-    /// For a language with characters in single quotes: true for the bytes after which a quote begins none.
+    /// For a language with character literals in single quotes: true for the bytes after which a quote doesn't begin
+    /// one.
     pub(crate) quote_follows: Option<fn(u8) -> bool>,
     pub(crate) skips: Skips,
     /// True if the comment at the start of the given bytes is documentation.
     pub(crate) is_doc: fn(&[u8]) -> bool,
-    /// The bytes at which the language's own rule is called.
+    /// The bytes at which the language-specific rule is called.
     pub(crate) asks: &'static [u8],
-    /// The language's own rule, called before the rest of the table.
+    /// The language-specific rule, called before the rest of the table is tried.
     pub(crate) rule: fn(&mut TableLexer<'_, '_>) -> RuleTurn,
 }
 
@@ -56,7 +57,7 @@ impl Syntax {
         rule: |_| RuleTurn::Pass,
     };
 
-    /// The bytes that can begin anything.
+    /// The bytes that can begin anything but plain code.
     fn first_bytes(&self) -> [bool; 256] {
         let mut first = [false; 256];
         let blocks = self.blocks.iter().map(|block| block.open);
@@ -88,12 +89,12 @@ pub(crate) struct BlockMarks {
     pub(crate) nesting: BlockNesting,
 }
 
-/// What may stand in a block comment with its closing mark.
+/// The constructs in a block comment that can hide its closing mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockNesting {
     Nothing,
     Comments,
-    /// As in OCaml, where a string in a comment hides its marks.
+    /// As in OCaml, where comment marks inside a string in a comment don't count.
     CommentsAndStrings,
 }
 
@@ -126,7 +127,7 @@ pub(crate) struct Region {
     pub(crate) skips: Skips,
     /// True if a literal may span lines; otherwise it ends with its line.
     pub(crate) spans_lines: bool,
-    /// Most repetitions of the closing mark's byte that still belong to it.
+    /// Maximum number of repetitions of the closing mark's byte that still belong to the mark.
     pub(crate) repeats: usize,
     /// The opening brackets that must be closed inside.
     pub(crate) nests: &'static [u8],
@@ -139,9 +140,9 @@ pub(crate) struct Region {
 pub(crate) enum RegionContent {
     Text,
     Code,
-    /// Code that a colon ends, because a format follows. Its opening mark stands for itself where it is doubled.
+    /// Code that a colon also ends, since a format follows. If its opening mark is doubled, it is literal text.
     Formatted,
-    /// A language's own function reads the next bytes; it gets the number of open brackets.
+    /// A language-specific function reads the next bytes; it gets the number of open brackets.
     Own(fn(&mut TableLexer<'_, '_>, usize)),
 }
 
@@ -212,7 +213,7 @@ impl Region {
         matches!(self.content, RegionContent::Code | RegionContent::Formatted)
     }
 
-    /// True if the literal can't go on past `byte` without a look at it.
+    /// True if `byte` may have a meaning in the literal, so that it can't simply be skipped.
     fn stops_at(&self, byte: u8) -> bool {
         let begins = |mark: &str| mark.as_bytes()[0] == byte;
         begins(self.close)
@@ -250,11 +251,11 @@ pub(crate) struct Fence {
     pub(crate) open: &'static str,
     pub(crate) begins: Condition,
     pub(crate) is_tag: fn(u8) -> bool,
-    /// Fewest bytes of a tag.
+    /// Minimum length of a tag, in bytes.
     pub(crate) least: usize,
     /// The mark after the tag.
     pub(crate) then: &'static str,
-    /// The closing mark of a tag.
+    /// Makes the closing mark for a tag.
     pub(crate) close: fn(&str) -> String,
     /// True if it may span lines; otherwise it ends with its line.
     pub(crate) spans_lines: bool,
@@ -283,7 +284,7 @@ impl Fence {
         }
     }
 
-    /// From `[==[` to `]==]`, as in Lua; a comment if more than a bracket opens it.
+    /// From `[==[` to `]==]`, as in Lua; a comment if `open` is more than a bracket.
     pub(crate) const fn long_bracket(open: &'static str) -> Self {
         Self {
             is_comment: open.len() > 1,
@@ -311,16 +312,16 @@ impl Fence {
     }
 }
 
-/// Most bytes of an escaped character after its backslash and the byte behind that.
+/// Maximum length of an escape sequence, in bytes, not counting the backslash and the byte after it.
 const MAX_ESCAPE: usize = 9;
 
-/// The result of a language's own rule.
+/// The result of a language-specific rule.
 pub(crate) enum RuleTurn {
     /// Nothing special: the table decides.
     Pass,
     /// The rule moved the cursor.
     Moved,
-    /// A region began before the cursor.
+    /// The rule moved the cursor into this region.
     Entered(&'static Region),
     /// The language ends here.
     Left,
@@ -334,9 +335,9 @@ struct Frame {
     depth: usize,
     /// True if it may span lines: code in a literal may if the literal may.
     spans_lines: bool,
-    /// True if it has no comments.
+    /// True if it can't contain comments.
     is_bare: bool,
-    /// Number of a shell's open `case`s, whose patterns end with brackets that nothing opens.
+    /// Number of open `case`s in a shell, whose patterns end with unpaired parentheses.
     cases: usize,
 }
 
@@ -475,7 +476,7 @@ impl<'c, 't> TableLexer<'c, 't> {
         found.is_some()
     }
 
-    /// Skips the character in quotes at the cursor, or just its quote if there is none.
+    /// Skips the character literal at the cursor, or just its quote if it isn't one.
     fn skip_char(&mut self) -> bool {
         let Some(follows) = self.syntax.quote_follows else {
             return false;
@@ -532,7 +533,7 @@ impl<'c, 't> TableLexer<'c, 't> {
         true
     }
 
-    /// The end of the comment at the cursor, which has no closing mark.
+    /// The end of the line comment at the cursor.
     fn line_comment_end(&self) -> usize {
         let cursor = &*self.cursor;
         let frame = self.frames.last();
@@ -603,7 +604,7 @@ impl<'c, 't> TableLexer<'c, 't> {
         }
     }
 
-    /// Leaves the code that ends with `byte`.
+    /// Leaves the code region that `byte` ends.
     fn leave_code(&mut self, byte: u8) -> bool {
         let ends = |frame: &Frame| {
             let close = frame.region.close.as_bytes()[0];
@@ -677,7 +678,7 @@ impl<'c, 't> TableLexer<'c, 't> {
         }
     }
 
-    /// Reads the `<<` at the cursor, and what it announces in one of these forms.
+    /// Reads the `<<` at the cursor and the heredoc, if any, that it announces in this form.
     pub(crate) fn read_heredoc(&mut self, form: &HeredocForm) -> RuleTurn {
         let cursor = &mut *self.cursor;
         cursor.at += 2;

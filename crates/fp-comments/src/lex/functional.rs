@@ -8,7 +8,7 @@ use super::engine::{
 
 pub(crate) static HASKELL: Syntax = Syntax {
     lines: &["--"],
-    // Dashes with other signs around them are an operator.
+    // Dashes next to other symbols are an operator.
     lines_begin: |cursor| {
         let dashes = cursor.run_length(cursor.at, b'-');
         let is_sign = |byte: u8| b"!#$%&*+-./<=>?@\\^|~:".contains(&byte);
@@ -66,7 +66,7 @@ pub(crate) static FSHARP: Syntax = Syntax {
         Region::raw("``"),
     ],
     quote_follows: Some(is_word),
-    // Multiplication as a function.
+    // `(*)` is multiplication as a function.
     skips: &[("(*)", 3)],
     is_doc: is_doc_comment,
     ..Syntax::PLAIN

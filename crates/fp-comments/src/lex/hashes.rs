@@ -1,4 +1,5 @@
-//! Languages with `#` or `--` comments. The same signs have other meanings in them, so several need a rule of their own.
+//! Languages with `#` or `--` comments. Since these marks have other meanings in them too, several need a rule of their
+//! own.
 
 use super::c_like::{QUOTES, SLASH_STAR};
 use super::cursor::{CommentCursor, is_blank, is_word};
@@ -72,7 +73,7 @@ pub(crate) static JULIA: Syntax = Syntax {
         Region::escaped("```").spanning_lines(),
         BACKTICKS,
     ],
-    // There it transposes.
+    // After these, a quote transposes.
     quote_follows: Some(|before| is_word(before) || b")]}'.".contains(&before)),
     ..BASE
 };
@@ -140,7 +141,7 @@ pub(crate) static CMAKE: Syntax = Syntax {
     ..BASE
 };
 
-/// Settings with nothing but `#`, at the start of a word, and two quotes.
+/// Configuration files with nothing but `#` comments, at the start of a word, and both kinds of quotes.
 pub(crate) static CONF: Syntax = Syntax {
     lines_begin: |cursor| b"\0 \t\n;{}()".contains(&cursor.byte_before()),
     skips: &[("\\", 2)],
@@ -170,14 +171,14 @@ pub(crate) static SQL: Syntax = Syntax {
     ..Syntax::PLAIN
 };
 
-/// Settings whose comments fill their line.
+/// Configuration files whose comments take up whole lines.
 pub(crate) static PROPERTIES: Syntax = Syntax {
     lines: &["#", "!"],
     lines_begin: |cursor| cursor.begins_line(),
     ..Syntax::PLAIN
 };
 
-/// Settings whose comments fill their line, or come after a value, with blanks around their mark.
+/// Configuration files whose comments take up whole lines, or come after a value, with blanks around their mark.
 pub(crate) static INI: Syntax = Syntax {
     lines: &["#", ";"],
     lines_begin: |cursor| {
@@ -194,7 +195,7 @@ pub(crate) static INI: Syntax = Syntax {
     ..Syntax::PLAIN
 };
 
-/// Assignments with the words of a shell.
+/// Assignments with shell-like quoting.
 pub(crate) static ENV: Syntax = Syntax {
     lines: &["#"],
     lines_begin: |cursor| b"\0 \t\n;".contains(&cursor.byte_before()),
@@ -213,7 +214,7 @@ pub(crate) static MAKEFILE: Syntax = Syntax {
     ..ENV
 };
 
-/// Raw strings, and operators between percent signs.
+/// Reads raw strings, and operators between percent signs.
 fn read_r(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *lexer.cursor;
     if cursor.peek(0) == b'%' {
@@ -249,7 +250,7 @@ static ELIXIR_TRIPLE: [Region; 4] = [
     TRIPLE_APOSTROPHES,
 ];
 
-/// Sigils, and characters after a question mark.
+/// Reads sigils, and characters after a question mark.
 fn read_elixir(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *lexer.cursor;
     if cursor.peek(0) == b'?' {
@@ -281,7 +282,7 @@ fn read_elixir(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
     RuleTurn::Entered(text)
 }
 
-/// Literals, names in brackets, and MySQL's `#` at the start of a line.
+/// Reads literals, names in brackets, and MySQL's `#` at the start of a line.
 fn read_sql(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *lexer.cursor;
     match cursor.peek(0) {

@@ -40,7 +40,8 @@ static CHILDREN: Region = Region {
     ..Region::delimited(">", "</").spanning_lines()
 };
 
-/// Regular expressions and elements; and which parentheses are the head of a statement, since an expression can follow one.
+/// Reads regular expressions and elements, and tracks which parentheses are the head of a statement, since an
+/// expression can follow one.
 fn read_script(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *lexer.cursor;
     match (cursor.peek(0), cursor.peek(1)) {

@@ -35,7 +35,7 @@ pub(crate) static TEX: Syntax = Syntax {
     ..Syntax::PLAIN
 };
 
-/// Only comments that fill their line: elsewhere the marks are strings.
+/// Only comments that take up a whole line: elsewhere the marks begin strings.
 pub(crate) static VIM: Syntax = Syntax {
     lines: &["\"", "# "],
     lines_begin: |cursor| cursor.begins_line(),
@@ -62,7 +62,7 @@ const VERBATIM: &[(&str, &str)] = &[
     ("\\begin{minted", "\\end{minted"),
 ];
 
-/// Commands whose argument is no code.
+/// Skips commands with an argument that isn't code.
 fn read_tex(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *lexer.cursor;
     if cursor.sees("\\verb") && cursor.peek(5).is_ascii_punctuation() {
@@ -93,7 +93,7 @@ pub(crate) fn lex_yaml(cursor: &mut CommentCursor<'_>) {
 fn read_yaml_line(cursor: &mut CommentCursor<'_>, flow: &mut usize) {
     let start = cursor.at;
     let (mut expects_value, mut has_node) = (true, false);
-    // Indentation of a block scalar: more than that of the node that holds it.
+    // Minimum indentation of a block scalar: more than that of the node that holds it.
     let mut least = 0;
     if !cursor.peek(0).is_ascii_whitespace() && !matches!(cursor.peek(0), b']' | b'}') {
         *flow = 0;
@@ -132,7 +132,7 @@ fn read_yaml_line(cursor: &mut CommentCursor<'_>, flow: &mut usize) {
     }
 }
 
-/// True if the rest of the line behind `|` or `>` is that of a block scalar's header.
+/// True if the rest of the line after `|` or `>` completes the header of a block scalar.
 fn is_block_header(cursor: &CommentCursor<'_>) -> bool {
     let signs = cursor.length_while(cursor.at, is_block_sign);
     let blanks = cursor.length_while(cursor.at + signs, is_blank);
@@ -170,7 +170,7 @@ fn skip_block(cursor: &mut CommentCursor<'_>, least: usize) {
     }
 }
 
-/// Skips the text after the quote that begins it.
+/// Skips the rest of a quoted string, after its opening quote.
 fn skip_quoted(cursor: &mut CommentCursor<'_>, quote: u8) {
     loop {
         cursor.skip_until(|byte| byte == quote || (byte == b'\\' && quote == b'"'));

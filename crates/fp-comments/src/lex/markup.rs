@@ -19,7 +19,7 @@ pub(crate) enum MarkupFlavour {
     Html,
     /// Scripts, style sheets, and code in braces.
     Svelte,
-    /// As Svelte, with elements in the code, and with code at the start between two lines of dashes.
+    /// Like Svelte, but with elements in the code, and with code at the start between two lines of dashes.
     Astro,
 }
 
@@ -92,10 +92,10 @@ pub(crate) fn lex_php(cursor: &mut CommentCursor<'_>) {
     }
 }
 
-/// Elements whose content is no markup.
+/// Elements whose content isn't markup.
 const RAW_ELEMENTS: [&[u8]; 4] = [b"script", b"style", b"textarea", b"title"];
 
-/// Skips an opening tag; if its element is a script or a style sheet, records the comments of that.
+/// Skips an opening tag; if its element is a script or a style sheet, records the comments in it too.
 fn lex_element(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour) {
     let start = cursor.at;
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
@@ -148,7 +148,7 @@ fn skip_attributes(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour) {
     }
 }
 
-/// Parts of the types of scripts that have comments.
+/// Substrings of the `type` attribute of scripts that can have comments.
 const SCRIPT_TYPES: &str = "module javascript babel ecmascript typescript jsx tsx";
 
 /// The syntax of the script with this opening tag, if its type is known to have comments.
@@ -216,7 +216,7 @@ pub(crate) static SCSS: Syntax = Syntax {
     ..CSS
 };
 
-/// Skips an address without quotes, in which nothing is a comment.
+/// Skips an unquoted URL, in which nothing is a comment.
 fn read_url(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *lexer.cursor;
     let begins = |mark: &&str| cursor.sees_any_case(mark);

@@ -33,11 +33,11 @@ pub struct SourceLanguage {
     lexer: SourceLexer,
 }
 
-/// The way to find the comments of a language.
+/// How to find the comments of a language.
 enum SourceLexer {
     /// By the engine, from a table.
     Table(&'static Syntax),
-    /// By code of the language's own.
+    /// By language-specific code.
     Own(fn(&mut CommentCursor<'_>)),
 }
 
@@ -136,8 +136,7 @@ pub(crate) static LANGUAGES: &[SourceLanguage] = &[
 ];
 
 impl SourceLanguage {
-    /// The language of the file at `path`, whose first line is `first_line`; `None` if it is no code or
-    /// unknown.
+    /// The language of the file at `path`, whose first line is `first_line`; `None` if it isn't code or is unknown.
     ///
     /// The name decides. The first line counts only if the name has no extension, and only as `#!`.
     #[must_use]
@@ -168,7 +167,7 @@ fn with_extension(extension: &str) -> Option<&'static SourceLanguage> {
     known_by(|word| word.strip_prefix("*.") == Some(extension))
 }
 
-/// The language of a name with an addition: `Dockerfile.dev`, `.env.local`, `tsconfig.build.json`.
+/// The language of a name with an extra part: `Dockerfile.dev`, `.env.local`, `tsconfig.build.json`.
 fn variant(name: &str) -> Option<&'static SourceLanguage> {
     let (head, tail) = name.split_once('.')?;
     match head {

@@ -33,7 +33,7 @@ const RUBY_WORDS: &str =
 /// Words of Perl that precede a value.
 const PERL_WORDS: &str = "return else if unless while until and or not elsif split grep map join x cmp eq ne when push print die";
 
-/// A bare name is a constant: before a small letter, `<<` shifts or appends.
+/// A bare name must be a constant: before a lowercase letter, `<<` shifts or appends.
 const RUBY_HEREDOC: HeredocForm = HeredocForm {
     indenters: b"~-",
     quotes: b"\"'`",
@@ -47,14 +47,14 @@ const PERL_HEREDOC: HeredocForm = HeredocForm {
     ..RUBY_HEREDOC
 };
 
-/// All closing delimiters of strings: those of brackets, then those that also open them.
+/// All closing delimiters of strings: first closing brackets, then characters that also open the string.
 const DELIMITERS: &str = ")]}>!\"#$%&'*+,-./:;=?@\\^`|~)]}>";
 const BRACKETS: [&[u8]; 4] = [b"(", b"[", b"{", b"<"];
 
 /// A string for each of [`DELIMITERS`].
 pub(super) type DelimitedTexts = [Region; DELIMITERS.len()];
 
-/// The strings with these holes. Brackets inside of brackets must be closed if `nests` is true.
+/// The strings with these holes. If `nests` is true, nested brackets must be balanced.
 pub(super) const fn delimited_texts(nests: bool, holes: &'static [Region]) -> DelimitedTexts {
     let mut texts = [Region::raw("!"); DELIMITERS.len()];
     let mut index = 0;
@@ -79,7 +79,7 @@ pub(super) fn delimited_text(texts: &'static DelimitedTexts, open: u8) -> Option
 static PLAIN_TEXTS: DelimitedTexts = delimited_texts(true, &[]);
 static FILLED_TEXTS: DelimitedTexts = delimited_texts(true, HASH);
 
-/// A regular expression of Ruby, where a value must come and where an argument may.
+/// A Ruby regular expression where a value must come, and one where an argument may.
 static RUBY_REGEX: Region = Region::escaped("/").spanning_lines().with_holes(HASH);
 static RUBY_ARGUMENT_REGEX: Region = Region::escaped("/").with_holes(HASH);
 static PERL_REGEX: Region = Region::escaped("/").spanning_lines();
@@ -115,7 +115,7 @@ fn read_ruby(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
     RuleTurn::Moved
 }
 
-/// Records documentation up to the line with the mark `end`.
+/// Records documentation up to and including the line with the mark `end`.
 fn take_pod(cursor: &mut CommentCursor<'_>, end: &str, kind: CommentKind) {
     let end = cursor.find_mark(cursor.at, end);
     let end = end.map_or(cursor.bytes.len(), |end| cursor.line_end(end + 1));
@@ -142,7 +142,7 @@ fn is_argument(cursor: &CommentCursor<'_>) -> bool {
     is_name && !matches!(sign, b'@' | b'$') && end < cursor.at && !is_operator
 }
 
-/// True if the `<<` at the cursor follows a value and precedes a name: there it announces no heredoc.
+/// True if the `<<` at the cursor follows a value and precedes a name, so that it doesn't announce a heredoc.
 fn is_shift(cursor: &CommentCursor<'_>) -> bool {
     let is_behind_value = cursor.is_behind_word() || b")]".contains(&cursor.byte_before());
     is_behind_value && is_word(cursor.peek(2))
@@ -195,7 +195,7 @@ fn read_perl(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
     RuleTurn::Moved
 }
 
-/// Length of the variable at the cursor, as far as its characters could have another meaning: `$#x`, `$'`, `$y`.
+/// Length of the start of the variable at the cursor whose characters could mean something else: `$#x`, `$'`, `$y`.
 fn variable_length(cursor: &CommentCursor<'_>) -> usize {
     match (cursor.peek(1), cursor.peek(2)) {
         (b'#', next) if is_word(next) || matches!(next, b'{' | b'$') => {
@@ -218,7 +218,7 @@ fn read_quote_like(cursor: &mut CommentCursor<'_>) {
         _ => 0,
     };
     let before = cursor.byte_before();
-    // After a slash they are flags of the expression that it ends.
+    // After a slash, they are flags of the regular expression that it ends.
     let is_name = is_word(before) || before == b'/';
     let is_key = matches!(before, b'>' | b'{') && cursor.peek(length) == b'}';
     cursor.at += length.max(1);

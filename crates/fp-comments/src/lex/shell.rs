@@ -57,7 +57,7 @@ static WORDS: [Region; 7] = [
     QUOTES.with_holes(&IN_QUOTES),
     BACKTICKS,
 ];
-/// In quotes, an apostrophe is one.
+/// In double quotes, an apostrophe is literal.
 static IN_QUOTES: [Region; 4] = [
     ARITHMETIC.with_holes(&WORDS),
     COMMAND,
@@ -79,7 +79,7 @@ const HEREDOC: HeredocForm = HeredocForm {
     ..HeredocForm::PLAIN
 };
 
-/// True if the `#` at the cursor is where a word can begin, and is no flag of zsh's patterns like `(#i)`.
+/// True if the `#` at the cursor is where a word can begin, and isn't a flag in a zsh pattern such as `(#i)`.
 fn begins_comment(cursor: &CommentCursor<'_>) -> bool {
     let before = cursor.byte_before();
     let length = cursor.name_length(cursor.at + 1);

@@ -9,16 +9,16 @@ static PLAIN: LazyLock<Vec<DirectiveForm>> =
 static MARKED: LazyLock<Vec<DirectiveForm>> =
     LazyLock::new(|| forms(include_str!("marked_directives.txt")));
 
-/// A form, and the suffixes and prefixes of the names of its files; empty for every file.
+/// A form, and the prefixes and suffixes of the file names that it applies to; none means every file.
 #[derive(Clone, Copy)]
 struct DirectiveForm {
     form: &'static str,
-    /// True if upper and lower case differ in it.
+    /// True if it is case-sensitive.
     exact: bool,
     files: &'static str,
 }
 
-/// The indented lines of a table, with the files from the heading above each.
+/// Parses a table: its indented lines, each with the files from the heading above it.
 fn forms(table: &'static str) -> Vec<DirectiveForm> {
     let mut files = "";
     let form = |line: &'static str| match line.strip_prefix("  ") {
@@ -91,7 +91,7 @@ const DATA: [(&str, &str); 3] = [
     ("Local Variables:", "End:"),
 ];
 
-/// The lines of a block that are data for a tool; without a last line, all from the first on.
+/// The lines of a block that are data for a tool; if the last line is missing, all from the first one on.
 pub(super) fn lines_of_data(said: &[Cow<'_, str>]) -> Range<usize> {
     let open = |(open, close)| Some((said.iter().position(|line| line == open)?, close));
     let Some((start, close)) = DATA.into_iter().find_map(open) else {
@@ -137,7 +137,7 @@ fn fits_bytes(pattern: &[u8], text: &[u8], exact: bool) -> bool {
                     .get(p + 1)
                     .copied()
                     .filter(|b| !matches!(b, b' ' | b'*' | b'&'));
-                // A word ends before the sign that follows it in the pattern.
+                // The word ends before the character that follows it in the pattern.
                 let end = match ending {
                     Some(sign) => text[t..t + word]
                         .iter()

@@ -1,6 +1,6 @@
-//! Asking an author about every new comment would annoy, so this excludes the ones that are not remarks:
-//! documentation, directives, licences, marks for tools or for readers of tests, and tasks with a tracked
-//! issue. Whether a remark restates the code is for the author to judge.
+//! Asking an author about every new comment would be annoying, so this excludes the ones that aren't remarks:
+//! documentation, directives, licences, markers for tools or for readers of tests, and tasks with a tracked issue.
+//! Whether a remark restates the code is for the author to judge.
 
 mod directives;
 #[cfg(test)]
@@ -14,12 +14,12 @@ use crate::{CommentKind, SourceComment, SourceFile, head};
 /// Longest text of a remark, in bytes.
 const MAX_TEXT: usize = 200;
 
-/// Most bytes of a line of code, and of a comment, in which something with a meaning for tools is looked for. Many
-/// comments can share a line, and each looks at it.
+/// Maximum number of bytes of a line of code, and of a comment, to search for anything that tools act on. Many comments
+/// can share a line, and each of them searches it.
 const MAX_CODE: usize = 200;
 const MAX_DIRECTIVE: usize = 2000;
 
-/// Most comments of an edit that are judged. No author answers for more.
+/// Maximum number of comments of an edit to judge. No author would answer for more.
 const MAX_JUDGED: usize = 10_000;
 
 /// Comments on adjacent lines that form one question to the author.
@@ -71,7 +71,7 @@ struct RemarkedFile<'a> {
     path: &'a str,
     text: &'a str,
     in_test: bool,
-    /// True if a fold of an editor ends in the text.
+    /// True if an editor fold ends somewhere in the text.
     has_folds: OnceCell<bool>,
 }
 
@@ -205,8 +205,9 @@ impl RemarkedFile<'_> {
     }
 }
 
-/// For a comment that marks a task for later, true if it names the place that tracks it: an issue, a link or an owner. `None`
-/// for any other comment. The lines that belong to the first of `said` end at an empty one.
+/// For a comment that marks a task for later, true if it names the place that tracks it: an issue, a link or an owner.
+/// `None` for any other comment. The task begins with the first line of `said` and ends at an empty line or the next
+/// task.
 fn is_tracked_task(said: &[Cow<'_, str>]) -> Option<bool> {
     let is_owned = has_owner(&said[0])?;
     let more = said[1..]
@@ -232,7 +233,7 @@ fn on_one_line(comment: &SourceComment<'_>, said: &str) -> String {
     head(line, MAX_TEXT).to_owned()
 }
 
-/// Phrases of licences and copyright notices, in lower case, one a line.
+/// Phrases of licences and copyright notices, in lower case, one per line.
 const LICENCES: &str = include_str!("licences.txt");
 
 /// True if `said`, the text of a block, is a licence or a copyright notice. That takes a year or a name after

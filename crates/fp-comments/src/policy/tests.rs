@@ -1,8 +1,8 @@
-//! Tables of what is asked about and what is not.
+//! Tables of comments that are asked about and comments that aren't.
 
 use super::*;
 
-/// The remarks in a file in which only lines have comments, and none has a text with a mark in it; all of them added.
+/// The remarks in a file that has only line comments, all of them added, and no comment marks inside of strings.
 fn asked(path: &str, text: &str) -> Vec<String> {
     let mut at = 0;
     let mut comments = Vec::new();

@@ -1,4 +1,5 @@
-//! A page of numbered boxes: `tasks.md` of OpenSpec, with a heading for each group, and of Kiro, with a box for each.
+//! Pages of numbered checkboxes: `tasks.md` of OpenSpec, with a heading per group, and of Kiro, with a checkbox per
+//! group.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -13,21 +14,21 @@ use crate::page::{PageSection, plain_text, sections_of};
 use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
 use crate::words::{paths_in, pattern, pieces_of, title_of, work_of_box};
 
-/// `- [ ] 1.1 what to do` and `- [x] 1. what to do`; a `*` behind the box marks what is optional.
+/// `- [ ] 1.1 what to do` and `- [x] 1. what to do`; a `*` after the box marks a task as optional.
 static BOX: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"^\s*[-*+]\s+\[([ xX~/-])\]\*?\s+\**(\d+(?:\.\d+)*)[.):]?\**\s+(.*\S)")
 });
 /// A box without a number.
 static UNNUMBERED: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(?:[-*+]|\d+[.)])\s+\[[ xX~/-]\]\*?\s+\S"));
-/// A number of Spec Kit without a box.
+/// A Spec Kit number without a box.
 static BARE_NUMBER: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(?:[-*+]|\d+[.)])\s+\**T\d{2,}\b"));
 /// `## 1. What the group is about`.
 static HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\d+(?:\.\d+)*)[.):]?\s+(.*\S)"));
 static REQUIREMENTS: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^[-*+\s]*_Requirements?:\s*(.*?)_?\s*$"));
-/// Titles that every such page has.
+/// Generic titles, which say nothing about the plan.
 const SAY_NOTHING: [&str; 3] = ["implementation plan", "tasks", "implementation tasks"];
 
 pub(super) fn plan_files(folder: &SourceFolder) -> Vec<&str> {
@@ -76,8 +77,8 @@ pub(super) fn read_plan(folder: &SourceFolder, base: &str) -> ReadResult {
     Ok(plan)
 }
 
-/// Reads the tasks of a section: `add` makes one of each line that fits `is_task`, and the indented lines below belong
-/// to it.
+/// Reads the tasks of a section: `add` makes a task from each line that matches `is_task`, and the indented lines below
+/// belong to it.
 pub(super) fn read_boxes(
     plan: &mut PortablePlan,
     path: &str,
@@ -93,7 +94,7 @@ pub(super) fn read_boxes(
     {
         plan.title = title_of(title).0;
     }
-    // Sections without tasks have lists of other things.
+    // In sections without tasks, lists hold other things.
     let has_tasks = section.lines.iter().any(|line| is_task.is_match(line.text));
     let mut below_task = false;
     for line in section.lines.iter().filter(|line| !line.in_code) {
@@ -141,7 +142,7 @@ fn add_task(
     plan.tasks.push(task);
 }
 
-/// Makes each leaf wait for the one before it: both systems work through the page.
+/// Makes each leaf wait for the one before it: both systems work through the page in order.
 fn follow_page(plan: &mut PortablePlan) {
     let parents: Vec<usize> = plan.tasks.iter().filter_map(|task| task.parent).collect();
     let mut before: Option<String> = None;

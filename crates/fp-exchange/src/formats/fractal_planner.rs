@@ -1,5 +1,5 @@
-//! A plan folder of Fractal Planner, 0.1 or this one: the tree from `tasks.md`, the progress from the state of its run,
-//! from its reports, and from its evidence.
+//! A plan folder of Fractal Planner, 0.1 or the current version: the tree comes from `tasks.md`, the progress from the
+//! state of its run, its reports and its evidence.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -19,7 +19,7 @@ use crate::words::{pattern, work_of};
 /// A task of the list dialect.
 static TASK: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?m)^\s*(?:[-*+]|\d+[.)])\s+\W{0,3}\[ID:\s*\S+\]"));
-/// One of the heading dialect. Other pages have such headings as well, and no complexity below them.
+/// A task of the heading dialect. Other pages have such headings too, but no complexity below them.
 static HEADING: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"(?mi)^#{1,6}\s+\[[\w.-]+\]\s[^\n]*\n\s*[-*+]\s+\W{0,2}Complexity\b")
 });
@@ -62,7 +62,7 @@ pub(super) fn read_plan(folder: &SourceFolder, base: &str) -> ReadResult {
         }
     }
     if let Some(state) = state {
-        // Without the entries that this program keeps for itself.
+        // Leaves out the entries that this program keeps for its own use.
         let kept = state
             .iter()
             .filter(|(key, _)| !["state", "checksum", "log"].contains(&key.as_str()));
@@ -76,7 +76,7 @@ pub(super) fn read_plan(folder: &SourceFolder, base: &str) -> ReadResult {
 
 type WorkById = BTreeMap<String, TaskWork>;
 
-/// The progress of each task. The surest source comes last: evidence, reports, state.
+/// The progress of each task. The most reliable source comes last: evidence, reports, state.
 fn known_work(folder: &SourceFolder, base: &str, state: Option<&Map<String, Value>>) -> WorkById {
     let mut known = WorkById::new();
     let evidence = if base.is_empty() {
@@ -131,14 +131,14 @@ fn read_row(row: &[String], known: &mut WorkById) {
     }
 }
 
-/// `1.1` for `T1.1`, as 0.1 calls its tasks at times.
+/// `1.1` for `T1.1`, as 0.1 sometimes names its tasks.
 fn plain_id(id: &str) -> &str {
     id.strip_prefix('T')
         .filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
         .unwrap_or(id)
 }
 
-/// Sets a state; a commit that an earlier source names stays.
+/// Sets a state, but keeps the commit from an earlier source if this one names none.
 fn set_work(known: &mut WorkById, id: &str, work: TaskWork) {
     let work = match (work, known.remove(plain_id(id))) {
         (TaskWork::Done { commit: None }, Some(TaskWork::Done { commit })) => {
@@ -167,7 +167,7 @@ fn read_state(state: &Map<String, Value>, known: &mut WorkById) {
         );
     }
     entries("skippedTasks").for_each(|(id, _)| set_work(known, id, TaskWork::Skipped));
-    // A task with an iteration and no end was under way.
+    // A task that has an iteration but no end was in progress.
     for (id, _) in entries("iterationMap") {
         known
             .entry(plain_id(id).to_owned())

@@ -1,4 +1,4 @@
-//! A portable plan as JSON: what `fp export --to json` writes, and what other tools can write too.
+//! A portable plan as JSON, as written by `fp export --to json` and by other tools.
 
 use fp_plan::plan::FieldKind;
 use serde::Deserialize as _;
@@ -108,7 +108,7 @@ fn read_task(value: &Value) -> Result<(PortableTask, Option<String>), String> {
     Ok((task, text_at(map, &["parent"])))
 }
 
-/// The entries of `ext`, and those that are no field.
+/// The entries of `ext`, and those of `map` that aren't fields.
 fn ext_of(map: &Map<String, Value>, is_field: impl Fn(&str) -> bool) -> Map<String, Value> {
     let mut ext = map
         .get("ext")

@@ -1,6 +1,6 @@
-//! The formats that can be read: one file each, and which of them a folder has.
+//! The formats that can be read, one file each, and which of them a folder has.
 //!
-//! Reading is lenient: it reports and leaves out what it can't read, and keeps what it doesn't know. Only a folder
+//! Reading is lenient: anything unreadable is reported and left out, and anything unknown is kept. Only a folder
 //! without any task is an error.
 
 mod boxes;
@@ -23,7 +23,7 @@ use crate::folder::{SourceFolder, folder_of};
 use crate::portable::{ImportNotice, PortablePlan, TaskWork};
 use crate::settle::sort_by_parents;
 
-/// Most files or folders that an error names.
+/// Maximum number of files or folders that an error names.
 const MAX_LISTED: usize = 5;
 
 /// A format that can be read.
@@ -59,14 +59,14 @@ pub struct RecognisedSource {
 
 type ReadResult = Result<PortablePlan, ImportError>;
 
-/// The paths of the files that make a folder one of a format.
+/// The paths of the files by which a folder is known to have a format.
 type PlanFiles = fn(&SourceFolder) -> Vec<&str>;
 
-/// Reads the only plan of a folder, which is in the folder of this path within it.
+/// Reads the only plan of a folder; the path is that of the subfolder that holds the plan.
 type ReadPlan = fn(&SourceFolder, &str) -> ReadResult;
 
 impl SourceFormat {
-    /// The sign by which a person knows it, and its reader.
+    /// The sign by which a person knows it, its files, and its reader.
     fn reader(self) -> (&'static str, PlanFiles, ReadPlan) {
         match self {
             Self::TaskMaster => (
@@ -153,10 +153,10 @@ impl Hint for ImportError {
     }
 }
 
-/// Recognises the format of `folder` by what its files say.
+/// Recognises the format of `folder` by the content of its files.
 ///
 /// # Errors
-/// It has none of them, or several.
+/// It has none of the formats, or several.
 pub fn recognise_source(folder: &SourceFolder) -> Result<RecognisedSource, ImportError> {
     let recognised = |source: SourceFormat| {
         let because = format!("by {}", source.reader().1(folder).first()?);
@@ -213,8 +213,8 @@ pub fn read_source(format: SourceFormat, folder: &SourceFolder) -> ReadResult {
     Ok(plan)
 }
 
-/// Gives each task its parent, and moves its children behind it. `above` has the id of each parent that the source names;
-/// where `dotted`, any other `A.1` is below `A`. A task that is its own ancestor loses its parent.
+/// Gives each task its parent, and moves children directly after their parents. `above` holds the parent ids that the
+/// source names; if `dotted`, any other `A.1` is below `A`. A task that would be its own ancestor gets no parent.
 fn place_tasks(plan: &mut PortablePlan, above: Vec<Option<String>>, dotted: bool) {
     let ids: Vec<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();
     let mut positions: HashMap<&str, usize> = HashMap::new();
@@ -594,7 +594,7 @@ mod tests {
         );
     }
 
-    /// The tasks that were read, each with its dependencies and a `+` where it is done; and the notices.
+    /// The tasks that were read, each with its dependencies and, if it is done, a `+`; and the notices.
     fn told(format: SourceFormat, files: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
         let mut plan = read_source(format, &folder(files)).unwrap();
         fit_to_tree(&mut plan);

@@ -1,6 +1,6 @@
-//! Spec Kit: `tasks.md` with a numbered box for each task, below headings of phases.
+//! Spec Kit: `tasks.md` with a numbered checkbox for each task, under headings of phases.
 //!
-//! `[P]` marks what may be done beside the tasks around it. Everything else is done in the order of the page, one
+//! `[P]` marks tasks that may be done in parallel with those around them. Everything else is done in page order, one
 //! phase after the other; only user stories don't wait for each other.
 
 use std::sync::LazyLock;
@@ -56,7 +56,7 @@ pub(super) fn read_plan(folder: &SourceFolder, base: &str) -> ReadResult {
     {
         let mut phase = String::new();
         for section in sections_of(folder.file_text(path).unwrap_or_default()) {
-            // A deeper heading is one within a phase.
+            // A deeper heading stays within the phase.
             if section.level == 2 {
                 phase = one_line(&section.heading);
                 order.begin_phase(STORY.is_match(&phase));
@@ -76,15 +76,15 @@ pub(super) fn read_plan(folder: &SourceFolder, base: &str) -> ReadResult {
     Ok(plan)
 }
 
-/// The tasks that the next one of the page waits for.
+/// Tracks the tasks that the next one on the page waits for.
 #[derive(Default)]
 struct PageOrder {
     before: Vec<String>,
-    /// Tasks with `[P]` since then.
+    /// The `[P]` tasks since those in `before`.
     beside: Vec<String>,
-    /// Once there was a story: the tasks that all stories wait for, and the last tasks of each.
+    /// From the first story on: the tasks that all stories wait for, and the last tasks of each story.
     stories: Option<(Vec<String>, Vec<String>)>,
-    /// A task waits for another by it.
+    /// True once the page's order makes a task wait.
     counts: bool,
 }
 

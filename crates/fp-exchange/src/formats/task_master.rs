@@ -1,4 +1,4 @@
-//! Task Master: `tasks.json` with a list of tasks, or with one for each tag. Subtasks are numbered from 1 in each task.
+//! Task Master: `tasks.json` with a list of tasks, or with one per tag. Subtasks are numbered from 1 within each task.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::words::{entries_of, pieces_of, text_at, title_of, work_of};
 /// The tag that new plans have.
 const MAIN_TAG: &str = "master";
 
-/// A list of tasks of this format, and of no other that has one.
+/// True for a list of tasks in this format, as opposed to other formats with such a list.
 fn is_list(value: Option<&Value>) -> bool {
     let Some(all) = value.and_then(Value::as_array) else {
         return false;
@@ -26,7 +26,7 @@ fn is_list(value: Option<&Value>) -> bool {
         && !has(&["deps", "role", "work", "modification_points"])
 }
 
-/// The lists of a file, each with its tag where it has one.
+/// The lists of a file, each with its tag, if any.
 fn lists_of(map: &Map<String, Value>) -> Vec<(Option<&str>, &Map<String, Value>)> {
     if is_list(map.get("tasks")) {
         return vec![(None, map)];
@@ -102,7 +102,7 @@ fn name_after(plan: &mut PortablePlan, about: &Map<String, Value>) {
         .or(about.get("meta"))
         .and_then(Value::as_object);
     let text = |keys: &[&str]| text_at(metadata?, keys);
-    // Each new tag is described with this.
+    // The default description of a new tag.
     let description = text(&["description"]).filter(|said| !said.starts_with("Tasks for "));
     if plan.title.is_empty() {
         let named = text(&["projectName", "title"]).or_else(|| description.clone());
@@ -111,10 +111,10 @@ fn name_after(plan: &mut PortablePlan, about: &Map<String, Value>) {
     plan.goal = plan.goal.take().or(description);
 }
 
-/// Tasks beside each other.
+/// Tasks with the same parent.
 struct TaskList<'p> {
     path: &'p str,
-    /// In front of all ids where there are several tags.
+    /// Prefix of all ids if there are several tags.
     prefix: String,
     /// The id of the parent without the prefix, empty at the top, and its position.
     above: String,
@@ -151,7 +151,7 @@ fn read_list(plan: &mut PortablePlan, tasks: Option<&Value>, list: &TaskList<'_>
         let mut task = read_task(plan, path, &format!("{prefix}{id}"), map);
         task.parent = *parent;
         for dependency in task.dependencies.iter_mut().flatten() {
-            // The number of a task beside it, where there is one, else that of a task at the top or of another tag.
+            // A number means a sibling if there is one with it, otherwise a task at the top or in another tag.
             if !above.is_empty() && !dependency.contains('.') && ids.contains(dependency) {
                 *dependency = nested_id(dependency, above);
             }
@@ -170,7 +170,7 @@ fn read_list(plan: &mut PortablePlan, tasks: Option<&Value>, list: &TaskList<'_>
     }
 }
 
-/// The task `id` as `map` says it, which stays beside it as it is.
+/// Reads the task `id` from `map`, which `ext` keeps unchanged except for the subtasks.
 fn read_task(
     plan: &mut PortablePlan,
     path: &str,
@@ -235,7 +235,7 @@ fn read_task(
     task
 }
 
-/// The ids that a value lists: an array of texts and numbers, or one of them. `None` where it is no such list.
+/// The ids that a value lists: an array of strings and numbers, or a single one. `None` if it isn't such a list.
 fn ids_in(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::Array(entries) => {
@@ -272,7 +272,7 @@ fn add_complexities(plan: &mut PortablePlan, report: &Map<String, Value>) {
     }
 }
 
-/// `2` below `5` is `5.2`, and so is `5.2`.
+/// Below `5`, both `2` and `5.2` mean `5.2`.
 fn nested_id(own: &str, above: &str) -> String {
     let is_whole = above.is_empty()
         || own

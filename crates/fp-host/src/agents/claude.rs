@@ -1,5 +1,5 @@
-//! Claude Code, one process an agent: `claude -p`, with the plugin's own agents and hooks. Its hooks allow the calls of
-//! `fp` and the commands of the task; anything that would need a permission prompt is refused.
+//! Claude Code, one process per agent: `claude -p`, with the plugin's own agents and hooks. Its hooks allow calls of
+//! `fp` and the task's commands; anything that would need a permission prompt is refused.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::run::fresh_token;
 
-/// Variables of a session around this process. The agent must not inherit them: it is a separate process.
+/// Variables that a session around this process sets. The agent must not inherit them: it is a separate process.
 const OF_SESSION: [&str; 4] = [
     "CLAUDECODE",
     "CLAUDE_CODE_SESSION_ID",

@@ -1,5 +1,5 @@
-//! Codex: `codex exec`, in its own sandbox. It has no agents of this plugin, so the role's page is part of the prompt,
-//! and no hooks, so only the verification keeps it to its task's files.
+//! Codex: `codex exec`, in its own sandbox. It doesn't have this plugin's agents, so the role's page is part of the
+//! prompt. It has no hooks either, so only the verification keeps it to its task's files.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,7 +19,7 @@ pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand
     let mut command = Command::new(path);
     command.arg("exec");
     command.args(["--json", "--skip-git-repo-check", "-s", "workspace-write"]);
-    // If one is missing, no command runs.
+    // If one of these folders is missing, no command runs.
     let writes = order
         .writes
         .iter()
@@ -43,7 +43,7 @@ pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand
         ("web_search", json!("disabled")),
         ("project_doc_fallback_filenames", json!(["CLAUDE.md"])),
     ];
-    // Texts and lists of texts are written alike in TOML and JSON.
+    // Strings and lists of strings are written alike in TOML and JSON.
     for (key, value) in settings {
         command.args(["-c", &format!("{key}={value}")]);
     }
@@ -56,7 +56,7 @@ pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand
     if let Some(session) = order.session {
         command.args(["resume", session]);
     }
-    // The prompt comes on standard input.
+    // The prompt comes from stdin.
     command.arg("-");
     AgentCommand {
         command,

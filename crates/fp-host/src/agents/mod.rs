@@ -113,7 +113,7 @@ pub struct AgentOrder<'a> {
 }
 
 impl AgentOrder<'_> {
-    /// The arguments that choose its model and effort, where the settings say which.
+    /// The arguments that choose its model and effort, if the settings specify them.
     fn model_args(&self, model: &'static str, effort: &'static str) -> impl Iterator<Item = &str> {
         let chosen = [(model, &self.player.model), (effort, &self.player.effort)];
         let chosen = chosen
@@ -122,7 +122,8 @@ impl AgentOrder<'_> {
         chosen.flatten()
     }
 
-    /// The text for a program that takes only one: the role's page, unless the conversation goes on, and the prompt.
+    /// The text for a program that takes only one: the prompt, preceded by the role's page unless a conversation is
+    /// resumed.
     fn whole_prompt(&self, goes_on: bool) -> String {
         match goes_on {
             true => self.prompt.to_owned(),
@@ -161,7 +162,7 @@ pub enum AgentNews {
         /// In millionths of a US dollar.
         micro_usd: Option<u64>,
     },
-    /// The service is unavailable; the program retries by itself.
+    /// The service is unavailable; the program retries on its own.
     Waiting(String),
     /// A call was refused. The value is the rule that would allow it.
     Denied(String),
@@ -335,14 +336,14 @@ pub fn version_of(word: &str) -> Option<[u64; 3]> {
 pub struct RunningAgent {
     group: ProcessGroup,
     stderr: OutputReader,
-    /// The end of its output.
+    /// The last part of its output.
     said: Arc<Mutex<String>>,
     /// The conversation that it began, if its id was known in advance.
     pub session: Option<String>,
 }
 
 impl RunningAgent {
-    /// Starts the process. Its news come through `news`, each with `key`, and `Closed` comes last.
+    /// Starts the process. Its news is sent through `news`, each item with `key`, and `Closed` comes last.
     ///
     /// # Errors
     /// It can't be started.
@@ -413,7 +414,7 @@ impl RunningAgent {
         self.group.ask_to_end();
     }
 
-    /// Ends its remaining processes, and returns the end of its output and a summary of its standard error.
+    /// Ends its remaining processes, and returns the last part of its output and a summary of its standard error.
     pub fn end_and_collect(mut self, grace: Duration) -> AgentWords {
         let complaint = match self.group.end_group(grace) {
             Ok(()) => self.stderr.collect_output(DRAIN).to_text(),
@@ -430,14 +431,14 @@ impl RunningAgent {
 /// The last output of an agent that has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AgentWords {
-    /// The end of its standard output.
+    /// The last part of its standard output.
     pub last: String,
     /// Its standard error, on one short line.
     pub complaint: String,
 }
 
 impl AgentWords {
-    /// The failure of `program`, which ended soon after it began.
+    /// Describes the failure of `program`, which ended soon after it began.
     pub fn failure(&self, program: &str) -> String {
         match short_line(&self.last) {
             last if last.is_empty() => format!("{program} ended at once, without a word"),
@@ -446,7 +447,7 @@ impl AgentWords {
     }
 }
 
-/// Passes each line to `tell` until that returns false.
+/// Passes each line to `tell`, to the end of the pipe.
 fn each_line(pipe: PipeReader, mut tell: impl FnMut(&str) -> bool) {
     let mut reader = BufReader::new(pipe);
     let mut line = Vec::new();

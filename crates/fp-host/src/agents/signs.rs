@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Instant, SystemTime};
 
-/// Most entries of a folder to check, from the top level down.
+/// Maximum number of entries of a folder to check, from the top level down.
 const MAX_ENTRIES: usize = 20_000;
 
 /// An agent's folder at the last check.

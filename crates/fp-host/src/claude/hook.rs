@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 /// Longest event that is read, in bytes; the client sends whole files with its edits.
 pub const MAX_EVENT_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Longest end of the client's record of a conversation that is read, in bytes.
+/// Maximum number of bytes to read from the end of the client's record of a conversation.
 const MAX_RECORD_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Fields that show that an answer is not the user's own: the dialog timed out, or the user said something else.
@@ -165,7 +165,7 @@ impl HookEvent {
             .filter(|_| matches!(self.tool(), Some("CronCreate" | "ScheduleWakeup")))
     }
 
-    /// The questions that the user has answered, each with the answers chosen; none if the user hasn't handed them in.
+    /// The questions that the user has answered, each with the answers chosen; none if the user hasn't submitted them.
     pub fn answered(&self) -> Vec<(PrintedQuestion, Vec<String>)> {
         if self.tool() != Some("AskUserQuestion") {
             return Vec::new();
@@ -186,8 +186,8 @@ impl HookEvent {
             .as_array()
             .into_iter()
             .flatten();
-        // A preview or a user's note may differ from the words that are compared, and one of several answers may be
-        // missing.
+        // With a preview or a user's note, the answer may differ from the words that are compared; where several
+        // answers are allowed, one may be missing.
         let is_plain = |asked: &&Value| {
             let mut options = asked["options"].as_array().into_iter().flatten();
             asked["multiSelect"] != true && !options.any(|option| has(option, &"preview"))
@@ -217,7 +217,7 @@ impl HookEvent {
         answered.collect()
     }
 
-    /// The last message of the agent that stops; empty where the client doesn't pass it on.
+    /// The last message of the agent that stops; empty if the client doesn't pass it on.
     pub fn last_words(&self) -> &str {
         text_of(&self.whole, "last_assistant_message").unwrap_or_default()
     }
@@ -264,7 +264,7 @@ fn without_lone_surrogates(json: &[u8]) -> Vec<u8> {
     mended
 }
 
-/// The end of a long file, from somewhere within a line.
+/// The last part of a long file, which may begin in the middle of a line.
 fn end_of(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let start = file.metadata()?.len().saturating_sub(MAX_RECORD_BYTES);

@@ -14,8 +14,8 @@ use crate::platform::HOME;
 pub const PLUGIN: &str = "fp";
 /// The marketplace that offers the plugin.
 pub const MARKETPLACE: &str = "fractal-planner";
-/// The permission rules that `fp install` offers: the pages of plans and the roadmaps, which agents write. The hook
-/// answers for commands of fp, by role.
+/// The permission rules that `fp install` offers: for plan pages and roadmaps, which agents write. For `fp` commands,
+/// the hook decides by role.
 pub const PERMISSIONS: [&str; 2] = [
     "Edit(.fractal-planner/plans/*/*.md)",
     "Edit(.fractal-planner/roadmaps/*.md)",

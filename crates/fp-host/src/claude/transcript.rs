@@ -42,8 +42,8 @@ struct Usage {
     output_tokens: u64,
 }
 
-/// Sums up the record at `path`. An unreadable line counts as nothing: each message has several lines, and the last one
-/// has its figures.
+/// Sums up the record at `path`. Unreadable lines are skipped: each message has several lines, and the last one has its
+/// figures.
 pub fn recorded_use(path: &Path) -> RecordedUse {
     let Ok(file) = File::open(path) else {
         return RecordedUse::default();

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::secret_found;
 use crate::error::HostResult;
 
-/// Shortest value of a variable that is searched for; a shorter one would occur in too many words.
+/// Minimum length of a variable's value to search for; a shorter one would occur in too many words.
 const SHORTEST: usize = 8;
 const INSTEAD: &str = "[redacted]";
 
@@ -21,7 +21,7 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A pattern of secrets, and words of which a matching text contains at least one.
+/// A pattern for secrets, with words of which every matching text contains at least one.
 struct SecretForm {
     words: Vec<&'static str>,
     pattern: &'static str,
@@ -49,7 +49,7 @@ static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
         | -- (?: passw(?:or)?d | secret | token | api-key ) \s+ ) ["']? ([[:word:]+/=.~!@\#%^&*-]{10,})"#,
     )
 });
-/// Least entropy of such a value, in bits a character: words have less.
+/// Minimum entropy of such a value, in bits per character: words have less.
 const RANDOM: f64 = 3.3;
 
 #[expect(clippy::expect_used, reason = "the pattern is a constant")]
@@ -64,7 +64,7 @@ static VALUES: LazyLock<Vec<String>> = LazyLock::new(|| {
         (value.len() >= SHORTEST && NAMED.is_match(&name)).then_some(value)
     });
     let mut values: Vec<String> = secret.collect();
-    // Also in JSON's spelling.
+    // Also as escaped in JSON.
     let escaped = values.iter().filter_map(|value| {
         let quoted = serde_json::to_string(value).ok()?;
         Some(quoted[1..quoted.len() - 1].to_owned()).filter(|escaped| escaped != value)
@@ -144,7 +144,7 @@ fn redact_values<'t>(text: &'t str, values: &[String]) -> Cow<'t, str> {
     text
 }
 
-/// True if `value` looks random: letters and digits mixed, and no name such as `page2_token`.
+/// True if `value` looks random: it mixes letters and digits, and isn't a name such as `page2_token`.
 fn is_random(value: &str) -> bool {
     let has = |kind: fn(&u8) -> bool| value.as_bytes().iter().any(kind);
     let is_word = |part: &str| {
@@ -155,7 +155,7 @@ fn is_random(value: &str) -> bool {
     is_mixed && !value.split(['_', '-', '.', '/']).all(is_word) && entropy(value) >= RANDOM
 }
 
-/// The entropy of `text`, in bits a character.
+/// The entropy of `text`, in bits per character.
 fn entropy(text: &str) -> f64 {
     let mut counts = [0_u32; 256];
     text.bytes().for_each(|byte| counts[usize::from(byte)] += 1);

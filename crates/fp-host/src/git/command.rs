@@ -13,10 +13,10 @@ use crate::error::{HostError, HostErrorKind, HostResult};
 use crate::platform::os_string;
 use crate::process::{OutputReader, poll_until};
 
-/// Bytes of standard error that a failure keeps, from its end.
+/// Number of bytes kept from the end of standard error after a failure.
 const STDERR_TAIL: usize = 4096;
 const SHOWN_COMMAND: usize = 200;
-/// Longest pause between two looks at a process.
+/// Longest pause between two polls of a process.
 const POLL: Duration = Duration::from_millis(5);
 /// Bytes of output kept from each end.
 const MAX_OUTPUT: usize = 8 * 1024;
@@ -29,11 +29,12 @@ pub(super) const REMOVED: &str = "GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_OBJEC
     GIT_GRAFT_FILE GIT_SHALLOW_FILE GIT_QUARANTINE_PATH GIT_GLOB_PATHSPECS \
     GIT_NOGLOB_PATHSPECS GIT_ICASE_PATHSPECS GIT_LITERAL_PATHSPECS LANGUAGE";
 
-/// Settings under which git trusts only the files: the measured builder may have changed the repository's own settings.
+/// Settings under which git trusts only the files themselves, since the builder being measured may have changed the
+/// repository's own settings.
 const FIXED_VIEW: &str = "-c core.fsmonitor=false -c core.untrackedCache=false -c core.ignoreStat=false \
                           -c core.checkStat=default -c core.trustctime=true";
 
-/// A call of git, not started yet.
+/// A git call that hasn't been started yet.
 pub(super) struct GitCall {
     command: Command,
     shown: String,
@@ -48,20 +49,20 @@ pub(super) struct Finished {
 }
 
 impl Git {
-    /// A call that runs no hook. Every path is literal and every message is in English. Blanks separate the words of
-    /// `command`, which are literals; text from elsewhere is an [argument](GitCall::arg).
+    /// A call that runs no hooks. All paths are literal and all messages are in English. Spaces separate the words of
+    /// `command`, which are literals; text from elsewhere is passed as an [argument](GitCall::arg).
     pub(super) fn call(&self, command: &'static str) -> GitCall {
         let call = self.bare_call("--no-optional-locks -c core.quotepath=false");
         call.literal().words(command)
     }
 
-    /// The same for one that checks files out: the hooks of the user's checkouts don't run.
+    /// Like [`Git::call`], for commands that check files out: the hooks meant for the user's checkouts don't run.
     pub(super) fn call_without_hooks(&self, command: &'static str) -> GitCall {
         let settings = "--no-optional-locks -c core.quotepath=false -c core.hooksPath=/dev/null";
         self.bare_call(settings).literal().words(command)
     }
 
-    /// A call that reads or writes the whole `index`, which is not the user's: nothing is left out.
+    /// A call that reads or writes the whole `index`, which isn't the user's: no entry is split off or left out.
     pub(super) fn call_on(&self, index: &Path, command: &'static str) -> GitCall {
         let whole = "-c core.quotepath=false -c core.splitIndex=false -c core.sparseCheckout=false \
                      -c index.sparse=false -c index.version=2";
@@ -69,7 +70,7 @@ impl Git {
         call.env("GIT_INDEX_FILE", index)
     }
 
-    /// A call whose hooks see the user's environment: no settings that children inherit, and the user's
+    /// A call whose hooks see the user's environment: no extra settings for child processes to inherit, and the user's
     /// character set. Messages are in English, since this program reads them.
     pub(super) fn call_with_hooks(&self, command: &'static str) -> GitCall {
         let mut call = self.bare_call("").words(command);
@@ -97,7 +98,7 @@ fn cut(text: &str) -> String {
 }
 
 impl GitCall {
-    /// A call of git in `folder`, without input.
+    /// A git call in `folder`, without input.
     fn in_folder(folder: &Path) -> Self {
         let mut command = Command::new("git");
         for name in REMOVED.split(' ') {
@@ -166,7 +167,7 @@ impl GitCall {
         self
     }
 
-    /// Makes `file` the standard input, so that the process keeps it open, and locked, as long as it lives.
+    /// Makes `file` the standard input, so that the process keeps it open, and therefore locked, as long as it lives.
     pub(super) fn holds(mut self, file: std::fs::File) -> Self {
         self.command.stdin(Stdio::from(file));
         self
@@ -190,7 +191,7 @@ impl GitCall {
         let stdin = child.stdin.take();
         let output = std::thread::scope(|scope| {
             if let Some(mut stdin) = stdin {
-                // A child that ends without reading everything explains itself by its status.
+                // If the child exits without reading all its input, its exit status says why.
                 scope.spawn(move || drop(stdin.write_all(&self.input)));
             }
             child.wait_with_output()
@@ -208,12 +209,12 @@ impl GitCall {
         })
     }
 
-    /// Runs the call to its end, whatever its status, but not longer than `limit`.
+    /// Runs the call to completion, whatever its exit status, but for no longer than `limit`.
     pub(super) fn run_within(mut self, limit: Duration) -> HostResult<Finished> {
         let action = format!("wait for `{}`", self.shown);
         let failed = HostError::doing(&action);
         let mut child = self.command.spawn().map_err(not_started)?;
-        // A helper that outlives git, such as a connection that others share, may hold the pipes.
+        // A helper that outlives git, such as a shared connection, may keep the pipes open.
         let read = |pipe: Box<dyn Read + Send>| OutputReader::start(pipe, MAX_OUTPUT, MAX_OUTPUT);
         let stdout = child.stdout.take().map(|pipe| read(Box::new(pipe)));
         let stderr = child.stderr.take().map(|pipe| read(Box::new(pipe)));
@@ -255,13 +256,13 @@ fn not_started(source: io::Error) -> HostError {
 }
 
 impl Finished {
-    /// The failure, if git said one of `words`.
+    /// The failure, if git's message contains one of `words`.
     pub(super) fn failed_with(&self, words: &[&str]) -> Option<&GitFailure> {
         let said = |failure: &&GitFailure| words.iter().any(|words| failure.stderr.contains(words));
         self.failure.as_ref().filter(said)
     }
 
-    /// True if git ended with `status`, which may be its answer.
+    /// True if git exited with `status`, which may be an answer rather than an error.
     pub(super) fn ended_with(&self, status: i32) -> bool {
         self.failure
             .as_ref()

@@ -20,7 +20,7 @@ use crate::file;
 /// Time to wait for another process that holds the index; editors hold it only briefly.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 const LOCK_POLL: Duration = Duration::from_millis(20);
-/// Bytes kept from the end of git's and its hooks' output.
+/// Number of bytes kept from the end of the output of git and its hooks.
 const OUTPUT_TAIL: usize = 8 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,25 +36,26 @@ pub enum CommitOutcome {
     Blocked(Blocked),
 }
 
-/// Why there is no commit; a person has to settle it.
+/// Why no commit was made; a person has to resolve it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Blocked {
     /// The user has to finish a merge, a rebase or another operation first.
     #[error("a {0} is in progress; {way_out}", way_out = .0.way_out())]
     InProgress(Operation),
-    /// A lock that a commit may need is held by another process or was left by one that died. The value is its path in
-    /// git's folder.
+    /// A lock that a commit may need is held by another process or was left behind by one that died. The value is its
+    /// path in git's folder.
     #[error("git is locked: another git process is at work, or one that died left `{0}` behind")]
     Locked(String),
     /// Files are in conflict, whether or not they belong to this commit.
     #[error("files are in conflict: {}; settle them and `git add` them", file_list(.0))]
     Conflict(Vec<RepoPath>),
-    /// A hook refused it, it could not be signed, or git failed in another way. The value is the end of the output.
+    /// A hook rejected the commit, it couldn't be signed, or git failed in another way. The value is the end of the
+    /// output.
     #[error("git made no commit{}", if .0.is_empty() { ", and said nothing".into() } else { format!(": {}", .0) })]
     Failed(String),
 }
 
-/// The paths in one line.
+/// The paths as one line.
 pub(crate) fn file_list(files: &[RepoPath]) -> String {
     files
         .iter()
@@ -63,7 +64,7 @@ pub(crate) fn file_list(files: &[RepoPath]) -> String {
         .join(", ")
 }
 
-/// The end of a sentence about files that stay as they are, because they changed during a failed commit.
+/// The end of a sentence, listing the files that were left as they are because they changed during a failed commit.
 pub(crate) fn stays_as_edited(files: &[RepoPath]) -> Option<String> {
     (!files.is_empty()).then(|| {
         format!(
@@ -94,10 +95,11 @@ impl Git {
     }
 
     /// Commits `files` (both ends of a rename) as they are in `tree`, regardless of the working tree. Anything else
-    /// that is staged stays staged. Runs hooks and respects signing. Skips a file that doesn't differ from HEAD.
+    /// that is staged stays staged. Runs hooks and signs if git is configured to. Skips files that don't differ from
+    /// HEAD.
     ///
     /// # Errors
-    /// Git can't be run or its output can't be read. A problem that a person can settle is
+    /// Git can't be run or its output can't be read. A problem that a person can resolve is returned as
     /// [`CommitOutcome::Blocked`].
     pub fn commit_tree(
         &self,
@@ -135,7 +137,7 @@ impl Git {
         result
     }
 
-    /// The paths at which `commit` differs from its first parent with `files` as they are in `tree`: a hook
+    /// The paths at which `commit` differs from its first parent plus `files` as they are in `tree`, because a hook
     /// changed or added something. Three processes.
     ///
     /// # Errors
@@ -170,8 +172,8 @@ impl Git {
             .oid()
     }
 
-    /// The entries of the user's index at the paths of `lines`, as lines for `--index-info`, and lines that remove the
-    /// others. Ids are as long as that of `tree`.
+    /// The entries of the user's index at the paths in `lines`, as lines for `--index-info`, along with lines that
+    /// remove paths that aren't in the index. Ids are as long as that of `tree`.
     fn index_entries(&self, lines: &[u8], tree: &Oid) -> HostResult<Vec<u8>> {
         let paths: Vec<RepoPath> = records_of(lines).filter_map(path_of).collect();
         let nothing = format!("0 {}\t", "0".repeat(tree.as_str().len()));
@@ -225,8 +227,8 @@ impl Git {
         })
     }
 
-    /// Resets the index entries of `files` to HEAD, in case the git that committed them died before it wrote the index.
-    /// Leaves an index that stays locked alone.
+    /// Resets the index entries of `files` to HEAD, in case the git process that committed them died before it wrote
+    /// the index. If the index stays locked, leaves it alone.
     ///
     /// # Errors
     /// Git can't be run or its output can't be read.
@@ -245,7 +247,7 @@ impl Git {
         self.take_back(stale)
     }
 
-    /// Waits until no lock blocks a commit; returns the first that stays, from git's folder.
+    /// Waits until no lock blocks a commit; if one stays, returns its path relative to git's folder.
     fn wait_for_locks(&self) -> Option<String> {
         let start = Instant::now();
         loop {
@@ -289,7 +291,7 @@ impl Git {
             .map(drop)
     }
 
-    /// Makes a commit by a `git commit` that `with` completes.
+    /// Makes a commit with a `git commit` call that `with` completes.
     fn run_commit(
         &self,
         message: &str,
@@ -308,9 +310,9 @@ impl Git {
         })
     }
 
-    /// Updates the user's index after a hook that rewrote some of `files`, or added others, which were not staged
-    /// `before`. Git leaves the version from before the hook in the index, as if staged, and the user's next commit would
-    /// undo the hook's work.
+    /// Updates the user's index after a hook has rewritten some of `files`, or has added other files that weren't
+    /// staged `before`. Otherwise git leaves the pre-hook version in the index, as if staged, and the user's next
+    /// commit would undo the hook's work.
     fn follow_hooks(&self, files: &[RepoPath], before: &WorkingTreeStatus) -> HostResult<()> {
         let mut stale = self.status()?.entries;
         stale.retain(|e| e.is_staged() && (files.contains(&e.path) || !before.has_staged(&e.path)));
@@ -335,7 +337,7 @@ impl Git {
     }
 }
 
-/// Updates an index by lines.
+/// Updates an index from lines on stdin.
 const STAGE: &str = "update-index --replace -z --index-info";
 
 /// The path in a line for `--index-info`.
@@ -350,7 +352,7 @@ fn message_file(message: &str) -> std::io::Result<tempfile::NamedTempFile> {
     Ok(file)
 }
 
-/// The paths for git, each ended by NUL.
+/// The paths as input for git, each terminated by NUL.
 pub(super) fn nul_ended<'p>(paths: impl IntoIterator<Item = &'p RepoPath>) -> Vec<u8> {
     paths
         .into_iter()
@@ -368,7 +370,8 @@ fn is_nothing(failure: &GitFailure, stdout: &[u8]) -> bool {
     failure.status == Some(1) && sentences.iter().any(|sentence| said.contains(sentence))
 }
 
-/// The lock over which git failed, from its folder: "Unable to create '/repo/.git/HEAD.lock': File exists."
+/// The path, relative to git's folder, of the lock that made git fail: "Unable to create '/repo/.git/HEAD.lock': File
+/// exists."
 fn lock_in_the_way(stderr: &str) -> Option<String> {
     let (before, _) = stderr.split_once(".lock': File exists")?;
     let path = before.rsplit_once('\'')?.1;
@@ -376,7 +379,7 @@ fn lock_in_the_way(stderr: &str) -> Option<String> {
     Some(format!("{shown}.lock"))
 }
 
-/// Recognises a lock by git's messages, which are in English here.
+/// Recognises a lock by git's messages, which are in English because of how it was called.
 fn blocked_by(failure: &GitFailure, stdout: &[u8]) -> Blocked {
     match lock_in_the_way(&failure.stderr) {
         Some(lock) => Blocked::Locked(lock),

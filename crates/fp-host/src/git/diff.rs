@@ -1,5 +1,5 @@
-//! Every check of a task starts from its changes: the paths and lines in which two trees differ, and the
-//! contents of files.
+//! Every check of a task starts from its changes: the paths and lines that differ between two trees, and the contents
+//! of files.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -117,14 +117,14 @@ pub(super) struct RawChange<'o> {
     pub(super) mode: &'o [u8],
     old_id: &'o [u8],
     pub(super) id: &'o [u8],
-    /// Git's letter.
+    /// Git's status letter.
     pub(super) status: u8,
     pub(super) path: &'o [u8],
-    /// The path before, of a rename.
+    /// The old path, for a rename.
     from: Option<&'o [u8]>,
 }
 
-/// Parses `--raw -z`: `:old-mode new-mode old-id new-id status`, and one path or two.
+/// Parses `--raw -z` output: `:old-mode new-mode old-id new-id status`, followed by one or two paths.
 pub(super) fn raw_changes(output: &[u8]) -> Option<Vec<RawChange<'_>>> {
     let mut records = records_of(output);
     let mut changes = Vec::new();
@@ -188,7 +188,7 @@ fn change_of(raw: &RawChange<'_>) -> Option<(Change, Blobs)> {
     Some((change, blobs))
 }
 
-/// The id, unless it is all zeros, git's sign for no file.
+/// The id, unless it is all zeros, which is how git marks a missing file.
 fn blob_of(id: &[u8]) -> Option<Oid> {
     let id = std::str::from_utf8(id).ok()?;
     id.bytes()
@@ -247,7 +247,7 @@ fn header_path(text: &[u8], prefix: &[u8]) -> Option<RepoPath> {
         .map(RepoPath::from_bytes)
 }
 
-/// The line numbers of `@@ -start[,count] +start[,count] @@`.
+/// The line ranges in `@@ -start[,count] +start[,count] @@`.
 fn hunk_of(line: &[u8]) -> Option<(Range<usize>, Range<usize>)> {
     let text = String::from_utf8_lossy(line);
     let mut words = text.split(' ').skip(1);
@@ -290,14 +290,14 @@ impl Git {
     }
 }
 
-/// Parses `<id> blob <size>`; `None` for an object that is missing or no file.
+/// Parses `<id> blob <size>`; `None` for an object that is missing or isn't a file.
 fn header_of(line: &str) -> Option<(Oid, usize)> {
     let mut words = line.split(' ');
     let (oid, kind, size) = (words.next()?, words.next()?, words.next()?);
     (kind == "blob").then(|| Some((oid.parse().ok()?, size.parse().ok()?)))?
 }
 
-/// Parses header lines, each followed by as many bytes as it says and a newline.
+/// Parses header lines, each followed by as many bytes as the header says and a newline.
 fn contents_in(mut output: &[u8]) -> Option<HashMap<Oid, Vec<u8>>> {
     let mut contents = HashMap::new();
     while !output.is_empty() {
@@ -332,8 +332,8 @@ pub struct Compared {
 }
 
 impl Git {
-    /// The files that differ on `side` and still exist, sorted by path. Leaves out links, submodules and
-    /// files above 8 MiB. Three processes at most.
+    /// The files that differ on `side` and still exist, sorted by path. Leaves out symbolic links, submodules and files
+    /// above 8 MiB. Three processes at most.
     ///
     /// # Errors
     /// Git fails, for example because the revision doesn't exist.
@@ -376,8 +376,7 @@ impl Git {
         Ok(compared.collect())
     }
 
-    /// The files at or below `path` that git tracks, in git's order; without a path, those of the whole
-    /// working tree.
+    /// The tracked files at or below `path`, in git's order; without a path, those of the whole working tree.
     ///
     /// # Errors
     /// Git fails.

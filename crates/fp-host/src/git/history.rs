@@ -1,5 +1,5 @@
-//! Reads commits that exist: to find who changed a file, whether HEAD contains a commit, and how the project
-//! writes messages.
+//! Reads existing commits: to find who changed a file, whether HEAD contains a commit, and how the project writes
+//! messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +19,10 @@ const COMMITS: [&str; 5] = [
     "--format=%H%x00%s",
 ];
 
-/// Limits rename detection to 200 files in a commit, since it compares each pair.
+/// Limits rename detection to 200 files per commit, since it compares every pair.
 const RENAMES: &str = "-l200";
 
-/// Fewest digits by which people name a commit.
+/// Minimum number of digits by which people refer to a commit.
 const FEWEST_DIGITS: usize = 7;
 
 /// A commit: enough to recognise it and see its files.
@@ -33,7 +33,7 @@ pub struct GitCommit {
     pub subject: String,
     /// The paths in which it differs from its first parent, with both ends of a rename.
     pub files: Vec<RepoPath>,
-    /// The numbers of lines added to and removed from each of them: `+12 -3`.
+    /// The numbers of lines added and removed per file, such as `+12 -3`.
     pub counts: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ impl Git {
         self.commits_between(since, "HEAD")
     }
 
-    /// The same for those in `to`, a commit.
+    /// The commits in the commit `to` that `since` doesn't contain, newest first. One process.
     ///
     /// # Errors
     /// As for [`Git::commits_since`].
@@ -88,7 +88,7 @@ impl Git {
             .and_then(|hash| hash.parse().ok()))
     }
 
-    /// The message of `git revert` for `commit`. One process.
+    /// The message that `git revert` would write for `commit`. One process.
     ///
     /// # Errors
     /// Git fails.
@@ -112,7 +112,7 @@ impl Git {
         Ok(finished.failure.is_none())
     }
 
-    /// The first commit before HEAD, the oldest if there are several; `None` without a commit. One process.
+    /// The root commit of HEAD's history, the oldest if there are several; `None` without a commit. One process.
     ///
     /// # Errors
     /// Git can't be run.
@@ -127,7 +127,7 @@ impl Git {
     /// True if HEAD is `commit` or a descendant of it. One process.
     ///
     /// # Errors
-    /// Git fails. A commit that git doesn't have is no error: HEAD doesn't contain it.
+    /// Git fails. It isn't an error if git doesn't have the commit: HEAD doesn't contain it.
     pub fn contains(&self, commit: &Oid) -> HostResult<bool> {
         self.goes_on("HEAD", commit)
     }
@@ -146,7 +146,7 @@ impl Git {
         }
     }
 
-    /// Resolves commits by the first seven or more digits of their ids: maps each name in `named` that fits
+    /// Resolves commits from at least the first seven digits of their ids: maps each name in `named` that matches
     /// exactly one commit in HEAD's history to its full id. One process for all of them.
     ///
     /// # Errors
@@ -231,8 +231,8 @@ fn reverts(commit: &Oid) -> String {
     format!("This reverts commit {commit}.")
 }
 
-/// Parses hash, subject, any number of pairs of `:…` and a path, and for each of these its added and removed lines, each
-/// ended by NUL.
+/// Parses a hash, a subject, any number of pairs of a `:…` record and a path, and then for each path its added and
+/// removed lines, each terminated by NUL.
 fn commits_in(output: &[u8]) -> Option<Vec<GitCommit>> {
     let mut records = output.split(|&b| b == 0).peekable();
     let mut commits = Vec::new();

@@ -1,4 +1,4 @@
-//! Brings a task's change, measured elsewhere, onto a newer commit without touching a working tree.
+//! Applies a task's change, measured elsewhere, to a newer commit without touching a working tree.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -14,8 +14,8 @@ use super::{Git, Oid, temporary_folder};
 use crate::error::{HostError, HostResult};
 use crate::platform::{self, os_string};
 
-/// The author of technical commits. Git needs a name, but a merge's commit object enters no history, and a ledger's
-/// commit names its writer in its message.
+/// The author of technical commits. Git needs a name, but a merge's commit object never becomes part of a history, and
+/// a ledger commit names its writer in its message.
 pub(super) const NOBODY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "fp"),
     ("GIT_AUTHOR_EMAIL", "fp@localhost"),
@@ -25,10 +25,10 @@ pub(super) const NOBODY: [(&str, &str); 4] = [
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Merge {
-    /// The changes fit together, in this tree.
+    /// The changes merge cleanly into this tree.
     Clean(Oid),
     Conflict {
-        /// The merged tree, with conflict markers in the conflicting places.
+        /// The merged tree, with conflict markers where the changes conflict.
         tree: Oid,
         /// The files in conflict, sorted.
         files: Vec<RepoPath>,
@@ -38,8 +38,8 @@ pub enum Merge {
 }
 
 impl Git {
-    /// Applies the change from `base` to `tree`, at `files` only, to `onto`. Follows files renamed between
-    /// `base` and `onto`, like any merge in git. Six processes.
+    /// Applies the change from `base` to `tree`, limited to `files`, to `onto`. Follows files renamed between `base`
+    /// and `onto`, like any git merge. Six processes.
     ///
     /// # Errors
     /// Git fails.
@@ -75,7 +75,7 @@ impl Git {
         .parsed(|output| merge_in(output, conflict))
     }
 
-    /// The tree of `base` with `files`, and their absence, taken from `tree`.
+    /// The tree of `base` with `files` taken from `tree`, including deletions.
     fn tree_with(&self, base: &Oid, tree: &Oid, files: &[RepoPath]) -> HostResult<Oid> {
         let lines = self.lines_between(base, tree, Some(files))?;
         let folder = self.folder_with_index(base)?;
@@ -85,7 +85,7 @@ impl Git {
         self.tree_of(&index)
     }
 
-    /// The lines for `--index-info` that turn an index of `base` into one of `tree` at `files`, or everywhere.
+    /// The `--index-info` lines that turn an index of `base` into one of `tree`, at `files` or everywhere.
     pub(super) fn lines_between(
         &self,
         base: &Oid,
@@ -110,8 +110,7 @@ impl Git {
             .oid()
     }
 
-    /// Writes `files` of `tree` below `folder` in the form of a checkout, with its line ends, links and
-    /// modes.
+    /// Writes `files` of `tree` below `folder` as a checkout would, including line endings, links and modes.
     ///
     /// # Errors
     /// Git fails, or a file can't be written.
@@ -163,7 +162,7 @@ impl Git {
             .oid()
     }
 
-    /// A temporary folder with an index, [`INDEX`], of `tree`, a tree or a commit.
+    /// Creates a temporary folder with an index, [`INDEX`], of `tree`, which is a tree or a commit.
     pub(super) fn folder_with_index(&self, tree: &Oid) -> HostResult<tempfile::TempDir> {
         let folder = temporary_folder()?;
         let index = folder.path().join(INDEX);
@@ -208,7 +207,7 @@ impl Finished {
     }
 }
 
-/// Turns the records of `--raw -z` at the `wanted` paths, or at all, into lines for `--index-info`. Deletions come
+/// Turns `--raw -z` records, all of them or those at the `wanted` paths, into lines for `--index-info`. Deletions come
 /// first, since they may have to make room.
 fn index_lines(raw: &[u8], wanted: Option<&HashSet<&[u8]>>) -> Option<Vec<u8>> {
     let mut changes = raw_changes(raw)?;

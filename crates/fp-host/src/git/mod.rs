@@ -1,5 +1,5 @@
-//! Git runs only from here, so that three promises hold:
-//! - Arguments are a vector and paths are literal: no file name means anything to a shell or to git.
+//! Git runs only from here, which guarantees three things:
+//! - Arguments are passed as a vector and paths are literal: no file name has a special meaning to a shell or to git.
 //! - The user's index never changes, except for the files of a commit.
 //! - An error carries the command that failed and its message.
 
@@ -118,7 +118,7 @@ fn unexpected(command: &str, detail: &[u8]) -> HostError {
     )
 }
 
-/// The records of a command with `-z`.
+/// The records in the output of a command with `-z`.
 fn records_of(output: &[u8]) -> impl Iterator<Item = &[u8]> {
     output
         .split(|&b| b == 0)
@@ -149,8 +149,8 @@ impl Git {
         Self::open_with(directory, &Settings::default().plans_dir)
     }
 
-    /// The same where the folder of plans, relative to the repository, is `plans_dir`: its content is never part of a
-    /// change.
+    /// Like [`Git::open`], with `plans_dir` as the plans folder, relative to the repository: its content is never part
+    /// of a change.
     pub fn open_with(directory: &Path, plans_dir: &str) -> HostResult<Self> {
         let repo = Repo::find(directory);
         let Some((common_dir, git_dir)) = repo.git_dir.zip(repo::git_dir_of(&repo.worktree)) else {
@@ -254,8 +254,8 @@ impl fmt::Display for Oid {
 }
 
 impl Git {
-    /// The path of the file `path`, which is absolute, from the root of the working tree. The file need not
-    /// exist, and a link is not followed. `None` for the root itself and anything outside.
+    /// The path of a file relative to the root of the working tree; `path` is absolute. The file need not exist, and a
+    /// link is not followed. `None` for the root itself and for anything outside.
     pub fn locate(&self, path: &Path) -> Option<RepoPath> {
         // A deleted file's folder may be gone too.
         let real = |folder: &Path| {
@@ -273,8 +273,7 @@ impl Git {
         (!parts.is_empty()).then(|| RepoPath::from_bytes(parts.join(&b'/')))
     }
 
-    /// True if letter case makes no difference in the working tree. Asks the file system, since git's setting can be
-    /// changed.
+    /// True if the working tree ignores letter case. Asks the file system, since git's setting can be changed.
     pub fn ignores_case(&self) -> bool {
         let folded = ".GIT";
         let names = std::fs::read_dir(self.worktree())
@@ -285,7 +284,7 @@ impl Git {
             && !names.into_iter().any(|entry| entry.file_name() == folded)
     }
 
-    /// The path of the file on the disk.
+    /// The absolute path of the file on disk.
     pub fn absolute(&self, path: &RepoPath) -> PathBuf {
         self.worktree().join(os_string(path.as_bytes()))
     }

@@ -1,5 +1,5 @@
-//! Refs of a remote as registers with compare-and-swap, for plans that several machines share. Everything here may wait
-//! for the network, up to a limit.
+//! Treats a remote's refs as registers with compare-and-swap, for plans that several machines share. Everything here
+//! may wait for the network, up to a time limit.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -25,9 +25,9 @@ pub struct RefUpdate<'r> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pushed {
     Done,
-    /// Somebody else was faster.
+    /// Somebody else pushed first.
     Overtaken,
-    /// The host refused: the ref and the host's message.
+    /// The host refused the push; holds the ref and the host's message.
     Refused(String),
 }
 
@@ -37,7 +37,7 @@ pub struct LedgerCommit {
     pub id: Oid,
     pub parent: Option<Oid>,
     pub tree: Oid,
-    /// Git's word for its signature: `G` for a good one.
+    /// Git's code for its signature: `G` for a good one.
     pub signature: String,
     pub message: String,
 }
@@ -71,7 +71,8 @@ impl Git {
             .collect())
     }
 
-    /// Returns `name` if a remote has that name: git would take anything else as an option, an address or a folder.
+    /// Returns `name` if there is a remote of that name: git would take anything else for an option, an address or a
+    /// folder.
     fn known_remote<'r>(&self, name: &'r str) -> HostResult<&'r str> {
         let is_known = !name.starts_with('-') && self.remotes()?.iter().any(|known| known == name);
         match is_known {
@@ -83,10 +84,10 @@ impl Git {
         }
     }
 
-    /// Fetches refs of `remote`, each to a local one, which it overwrites.
+    /// Fetches refs of `remote`, overwriting the local ref given for each.
     ///
     /// # Errors
-    /// Git fails: it can't reach the remote, or a ref is not there.
+    /// Git fails, for example because it can't reach the remote, or because a ref doesn't exist.
     pub fn fetch_refs(&self, remote: &str, refs: &[(&str, &str)]) -> HostResult<()> {
         let mut call = self
             .call("-c gc.auto=0 -c maintenance.auto=false fetch --no-tags")
@@ -100,13 +101,14 @@ impl Git {
         call.run_within(LIMIT)?.into_output().map(drop)
     }
 
-    /// Changes refs of `remote`, all or none. No hook of this repository runs.
+    /// Updates all of these refs of `remote`, or none. Runs no hook of this repository.
     ///
     /// # Errors
-    /// Git fails, perhaps after the remote has taken the change.
+    /// Git fails, perhaps after the remote has accepted the change.
     pub fn push_refs(&self, remote: &str, updates: &[RefUpdate<'_>]) -> HostResult<Pushed> {
         let mut call = self.call("push --porcelain --no-verify --atomic --no-recurse-submodules");
-        // A lease alone would also allow a non-fast-forward, which a branch must not get; a plain push refuses it.
+        // A lease alone would also allow a non-fast-forward, which must never happen to a branch; a plain push refuses
+        // it.
         for RefUpdate { name, from, .. } in updates
             .iter()
             .filter(|u| u.from.is_none() || !u.name.starts_with("refs/heads/"))
@@ -157,7 +159,7 @@ impl Git {
             .map(drop)
     }
 
-    /// The size in bytes of all commits of `to` that `seen` doesn't have, without their files. Two processes.
+    /// The total size in bytes of the commits in `to` that `seen` doesn't have, excluding their files. Two processes.
     ///
     /// # Errors
     /// Git fails.
@@ -204,7 +206,7 @@ impl Git {
         })
     }
 
-    /// Stores `bytes` as they are. One process.
+    /// Stores `bytes` unmodified. One process.
     ///
     /// # Errors
     /// Git fails.
@@ -250,10 +252,10 @@ impl Git {
             })
     }
 
-    /// Stores a commit without any ref; with `signed`, signed as git is configured to. One process.
+    /// Stores a commit without any ref; if `signed`, signs it the way git is configured to. One process.
     ///
     /// # Errors
-    /// Git fails, for example since it can't sign.
+    /// Git fails, for example because it can't sign.
     pub fn write_commit(
         &self,
         tree: &Oid,
@@ -278,13 +280,13 @@ impl Git {
     }
 }
 
-/// Messages of git and of hosts if another push came first.
+/// Messages from git and from hosts when another push came first.
 const RACED: &str = "stale info|fetch first|non-fast-forward|cannot lock ref|failed to update ref|reference already exists|atomic transaction failed";
 
-/// The output of a failed push, if the remote has answered.
+/// Interprets the output of a failed push, if the remote has answered.
 fn refusal(printed: &str) -> Option<Pushed> {
     let lines = printed.lines().filter_map(|line| line.strip_prefix("!\t"));
-    // Git adds this line for each ref that would have been fine.
+    // Git adds this line for each ref that would otherwise have been accepted.
     let lines: Vec<&str> = lines
         .filter(|line| !line.contains("atomic push fail"))
         .collect();
@@ -299,7 +301,7 @@ fn refusal(printed: &str) -> Option<Pushed> {
     }
 }
 
-/// The commits of `to` that `seen` doesn't have, for git.
+/// The revision range of the commits in `to` that `seen` doesn't have.
 fn unseen(seen: Option<&Oid>, to: &Oid) -> String {
     seen.map_or_else(|| to.to_string(), |seen| format!("{seen}..{to}"))
 }

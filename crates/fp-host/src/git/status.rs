@@ -22,7 +22,7 @@ const FILE_CAP: u64 = 8 * 1024 * 1024;
 /// The state of a path in a [`WorkingTreeStatus`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryState {
-    /// Tracked and changed. Has porcelain's two letters, with `.` for unchanged.
+    /// Tracked and changed. Holds the two status letters of the porcelain format, with `.` for unchanged.
     Tracked {
         /// HEAD to index.
         staged: u8,
@@ -41,7 +41,7 @@ pub enum EntryState {
 /// One path that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatusEntry {
-    /// A rename is two entries.
+    /// A rename yields two entries.
     pub path: RepoPath,
     pub state: EntryState,
 }
@@ -170,8 +170,8 @@ impl Git {
         }
     }
 
-    /// The hash of HEAD from git's files, for comparing it with a known one. `None` if they don't have it in
-    /// plain text, as in a packed repository. No process.
+    /// HEAD's hash from git's files, for comparison with a known one. `None` if the files don't hold it in plain text,
+    /// as in a repository with packed refs. Runs no process.
     pub fn head_in_files(&self) -> Option<String> {
         let read = |path: &Path| {
             file::read_text(path, HEAD_CAP)
@@ -213,7 +213,7 @@ impl Git {
         if files.is_empty() {
             return Ok(Vec::new());
         }
-        // This is the one command that can't take literal paths; a leading `./` makes them so.
+        // This is the one command that can't take literal paths; a leading `./` makes them literal.
         let input = files
             .iter()
             .flat_map(|file| format!("./{file}\0").into_bytes())
@@ -235,7 +235,7 @@ impl Git {
 }
 
 impl Git {
-    /// The `files` whose changes git hides from the status, by a flag in the index. One process.
+    /// Those of `files` whose changes git leaves out of the status because of a flag in the index. One process.
     ///
     /// # Errors
     /// Git fails.
@@ -244,7 +244,7 @@ impl Git {
             .call("ls-files -v -z")
             .paths(files.iter().copied())
             .output()?;
-        // A small letter marks "assume unchanged", S marks "skip worktree".
+        // A lowercase letter means "assume unchanged", S means "skip worktree".
         let hidden = |record: &&[u8]| record[0].is_ascii_lowercase() || record[0] == b'S';
         let paths = records_of(&output)
             .filter(hidden)
@@ -323,15 +323,15 @@ const PLACES: [&str; 3] = [HOOKS_PATH, EXCLUDES, ATTRIBUTES];
 const TOOL_FOLDERS: [&str; 4] = ["node_modules/.bin", "vendor/bin", ".venv/bin", "venv/bin"];
 /// Digits of a hash that are kept.
 const KEPT: usize = 32;
-/// Levels of folders and submodules in which submodules are looked for.
+/// How many levels of folders and submodules are searched for submodules.
 const DEEPEST: u32 = 4;
 
 impl Git {
-    /// The surroundings of this working tree without its branch: all of git's settings here, and the files that they
-    /// name. One process.
+    /// The surroundings of this working tree, except for its branch: all git settings in effect here, and the files
+    /// that they name. One process.
     ///
     /// # Errors
-    /// Git fails, or a file of git's can't be read.
+    /// Git fails, or one of git's files can't be read.
     pub(super) fn surroundings(&self) -> HostResult<GitSurroundings> {
         let list = self
             .call("config --list --show-origin -z --includes")
@@ -381,7 +381,7 @@ impl Git {
         Ok(tools)
     }
 
-    /// The path of a file, from git's own folder if it is in there.
+    /// The path of a file, relative to git's own folder if it is in there.
     fn shown_path(&self, path: &Path) -> String {
         path.strip_prefix(self.common_dir())
             .unwrap_or(path)
@@ -446,7 +446,7 @@ impl Git {
             if !path.is_dir() || path.is_symlink() {
                 continue;
             }
-            // A submodule may be named like a path.
+            // A submodule's name may look like a path.
             let mut deeper = path.clone();
             if path.join("HEAD").is_file() {
                 let hooks = file::entries_in(&path.join("hooks"))?.into_iter();
@@ -481,7 +481,7 @@ impl Git {
     }
 }
 
-/// A hash of the file's content; of its size if it is too large to read, or no file.
+/// A hash of the file's content, or of its size if it is too large to read or isn't a file.
 pub(super) fn hash_of(path: &Path) -> String {
     let size = || format!("{:?}", fs::metadata(path).map(|found| found.len()).ok());
     hash(&file::read_bytes(path, FILE_CAP).unwrap_or_else(|_| size().into_bytes()))

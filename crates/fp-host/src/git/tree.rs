@@ -24,17 +24,17 @@ const SIGNATURE: &[u8] = b"DIRC";
 /// The working tree at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// The tree, or the commit that it equals. Leaves out the plans folder, the files that `fp` keeps beside
-    /// it, ignored files, and by-products of tools in a repository that doesn't ignore them.
+    /// The tree, or a commit with the same tree. Leaves out the plans folder, the files that `fp` keeps beside it,
+    /// ignored files, and by-products of tools in a repository that doesn't ignore them.
     pub tree: Oid,
     /// The differences between the tree and HEAD.
     pub status: WorkingTreeStatus,
 }
 
 impl Git {
-    /// Stores the working tree as a git tree object. Neither trusts nor touches the user's index: its flags, sizes and
-    /// times may be forged. Reads only files that differ from an index kept outside the repository. One process if
-    /// nothing differs from HEAD, else three or four, and one more if HEAD has moved. Nested repositories, and
+    /// Stores the working tree as a git tree object. Neither trusts nor touches the user's index, whose flags, sizes
+    /// and times may be forged. Reads only files that differ from an index kept outside the repository. One process if
+    /// nothing differs from HEAD, otherwise three or four, and one more if HEAD has moved. Nested repositories, and
     /// submodules with uncommitted changes inside, are marked in the tree.
     ///
     /// # Errors
@@ -43,12 +43,13 @@ impl Git {
         let Some(kept) = kept_index(self.worktree()).filter(|kept| kept.exists()) else {
             return self.snapshot_from(None);
         };
-        // The index may be of another repository that was here, or name objects that git has removed since.
+        // The index may belong to a different repository that used to be here, or name objects that git has since
+        // removed.
         self.snapshot_from(Some(&kept))
             .or_else(|_| self.snapshot_from(None))
     }
 
-    /// The working tree and, from the same moment, the surroundings that decide how git sees it.
+    /// The working tree, and the surroundings at the same moment, which determine how git sees it.
     ///
     /// # Errors
     /// As for [`Git::snapshot_tree`] and [`Git::surroundings`].
@@ -112,8 +113,8 @@ impl Git {
             .collect())
     }
 
-    /// A temporary folder with an index, [`INDEX`], of HEAD, empty without a commit. It knows which files were
-    /// unchanged when `kept` was written. One process, or none if `kept` is of the same HEAD.
+    /// Creates a temporary folder with an index, [`INDEX`], of HEAD, which is empty without a commit. The index knows
+    /// which files were unchanged when `kept` was written. One process, or none if `kept` is for the same HEAD.
     fn index_of_head(&self, kept: Option<&Path>) -> HostResult<tempfile::TempDir> {
         let folder = temporary_folder()?;
         let index = folder.path().join(INDEX);
@@ -128,13 +129,13 @@ impl Git {
         Ok(folder)
     }
 
-    /// [`Git::index_of_head`], from the cached index.
+    /// Calls [`Git::index_of_head`] with the cached index.
     pub(super) fn temporary_index_of_head(&self) -> HostResult<tempfile::TempDir> {
         self.index_of_head(kept_index(self.worktree()).as_deref())
     }
 
-    /// Caches `index`, for which git read the files from `read_at` on; `head` is its commit, if known. On failure the
-    /// next call only takes longer.
+    /// Caches `index`, for which git started reading the files at `read_at`; `head` is its commit, if known. If this
+    /// fails, the next call merely takes longer.
     fn keep_index(&self, index: &Path, head: Option<&str>, read_at: SystemTime) {
         let Some(kept) = kept_index(self.worktree()) else {
             return;
@@ -167,7 +168,7 @@ impl Git {
         }
     }
 
-    /// Caches the index that git wrote with a checkout begun at `began`, before anybody else could touch it.
+    /// Caches the index that git wrote in a checkout started at `began`, before anybody else can touch it.
     pub(super) fn keep_fresh_index(&self, began: SystemTime) {
         self.keep_index(
             &self.git_dir().join(INDEX),
@@ -193,7 +194,7 @@ impl Git {
         Ok(!call.paths([path]).output()?.is_empty())
     }
 
-    /// Writes the tree of an index other than the user's.
+    /// Writes the tree of `index`, which isn't the user's.
     pub(super) fn tree_of(&self, index: &Path) -> HostResult<Oid> {
         self.call("write-tree").env("GIT_INDEX_FILE", index).oid()
     }
@@ -215,16 +216,16 @@ impl Git {
     }
 }
 
-/// The cached index of `worktree`, in the user's cache folder, where nothing in a repository can lead.
+/// The path of the cached index of `worktree`, in the user's cache folder, which nothing in a repository can redirect.
 fn kept_index(worktree: &Path) -> Option<PathBuf> {
     let caches = UserFolder::Cache.path_on(std::env::consts::OS, |name| std::env::var_os(name))?;
     let name = hash(worktree.as_os_str().as_encoded_bytes());
     Some(caches.join("fractal-planner").join(INDEX).join(name))
 }
 
-/// Makes git reread the files of `index`, with ids of `width` bytes, that changed at or just before `read_at`, when it
-/// was read: a later change within the same second would leave the same times. Git itself checks only the modification
-/// time, which anybody can set. `None` if the index has another form.
+/// Makes git reread the files of `index` (with ids of `width` bytes) that changed just before `read_at`, when reading
+/// began, or later: another change within the same second would leave the same times. Git itself checks only the
+/// modification time, which anybody can set. `None` if the index has a different format.
 fn doubt_recent(index: &mut [u8], width: usize, read_at: SystemTime) -> Option<()> {
     const SIZE: std::ops::Range<usize> = 36..40;
     let number =
@@ -238,7 +239,7 @@ fn doubt_recent(index: &mut [u8], width: usize, read_at: SystemTime) -> Option<(
         if number(index, at)? >= read_at.saturating_sub(1) {
             index.get_mut(at..)?.get_mut(SIZE)?.fill(0);
         }
-        // Times, numbers, id and flags, then the name, padded with one to eight zeros to a multiple of eight.
+        // Times, numbers, id and flags, then the name, padded with one to eight zero bytes to a multiple of eight.
         let extended = index.get(at + 40 + width)? & 0x40 != 0;
         let name = 42 + width + if extended { 2 } else { 0 };
         let length = name + index.get(at + name..)?.iter().position(|&byte| byte == 0)?;
@@ -254,8 +255,8 @@ pub(super) fn forget_index(worktree: &Path) {
     }
 }
 
-/// Copies the index in `kept` to `index`, with its modification time, and returns its commit. Does nothing if there is
-/// none.
+/// Copies the cached index `kept` to `index`, with its modification time, and returns its commit. Does nothing if there
+/// is no cached index.
 fn take_index(kept: &Path, index: &Path) -> io::Result<Option<String>> {
     let mut bytes = match std::fs::read(kept) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -294,8 +295,8 @@ fn is_within(path: &RepoPath, folder: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
 }
 
-/// Copies the index with its modification time: git reads a file again if it changed in the second in which
-/// the index was written, and takes that second from the time of the index. A missing index counts as empty.
+/// Copies the index with its modification time: git rereads a file if it changed in the same second in which the index
+/// was written, and takes that second from the index's own time. A missing index counts as empty.
 fn copy_index(from: &Path, to: &Path) -> HostResult<()> {
     let copy = || -> io::Result<()> {
         let modified = std::fs::metadata(from)?.modified()?;
@@ -308,9 +309,9 @@ fn copy_index(from: &Path, to: &Path) -> HostResult<()> {
     }
 }
 
-/// The updates that bring a copy of the index to the working tree: lines for `--index-info`, and paths for
-/// git to read again. Deleted files are removed by name, since git refuses to look at a path if a symbolic
-/// link has replaced its folder.
+/// The updates that make a copy of the index match the working tree: lines for `--index-info`, and paths for git to
+/// reread. Deleted files are removed by name, since git refuses to look at a path if a symbolic link has replaced its
+/// folder.
 fn edits(status: &WorkingTreeStatus) -> (Vec<u8>, Vec<u8>) {
     let width = status
         .commit

@@ -13,7 +13,7 @@ use crate::platform::{self, os_string};
 const MERGES_SINCE: (u32, u32) = (2, 38);
 
 impl Git {
-    /// The reason why worktrees can't replace this working tree; `None` if they can. Two processes.
+    /// The reason why worktrees can't stand in for this working tree; `None` if they can. Two processes.
     ///
     /// # Errors
     /// Git fails.
@@ -38,7 +38,7 @@ impl Git {
         Ok((sparse.stdout == b"true\n").then(|| "the checkout is sparse".into()))
     }
 
-    /// Creates a worktree of `commit` at `path`, on no branch.
+    /// Creates a worktree at `path` with `commit` checked out and HEAD detached.
     ///
     /// # Errors
     /// Git fails: something is at `path`, or the disk is full.
@@ -50,8 +50,8 @@ impl Git {
         Ok(())
     }
 
-    /// Checks out `commit` in this worktree, on no branch, and removes all other files but ignored ones and
-    /// repositories of their own. The worktree's index is not trusted.
+    /// Checks out `commit` in this worktree with HEAD detached, and removes all other files except ignored ones and
+    /// nested repositories. Doesn't trust the worktree's index.
     ///
     /// # Errors
     /// Git fails, perhaps halfway.
@@ -83,8 +83,8 @@ impl Git {
         Ok(paths.map(|path| PathBuf::from(os_string(path))).collect())
     }
 
-    /// Removes the worktree at `path` with all its files and git's record of it, in whatever state it is:
-    /// locked, half made, or gone already. Removes a link without following it.
+    /// Removes the worktree at `path` with all its files and git's record of it, whatever state it is in: locked, half
+    /// created, or already gone. Removes a link without following it.
     ///
     /// # Errors
     /// The folder can't be removed, or git fails.

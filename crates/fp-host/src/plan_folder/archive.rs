@@ -69,7 +69,7 @@ impl Plans {
         let store = Store::new(plan.path().to_owned(), plan.id().clone());
         let _alone = acquire(&archive.dir.join(LOCK), patience)?;
         if archive.is_unignored()? {
-            // Under the lock, so that the next one cleans up after a kill.
+            // Done under the lock, so that after a kill the next process cleans up.
             file::replace(&archive.dir.join(IGNORE), b"*\n")?;
         }
         let ledger = store.lock(patience)?;
@@ -83,7 +83,7 @@ impl Plans {
         }
         let worktrees = plan.file("worktrees");
         if fs::read_dir(&worktrees).is_ok_and(|mut entries| entries.next().is_some()) {
-            // Git finds them by their path.
+            // Git finds worktrees by their path.
             let worktrees = worktrees.display();
             return Err(HostError::refused(format_args!(
                 "{worktrees} has working trees in it, which would be lost to git"
@@ -102,18 +102,18 @@ impl Plans {
             .inspect_err(|_| drop(fs::remove_file(&written)))
     }
 
-    /// Moves `plan`, an archived one, back to these plans. Waits up to `patience` for other processes that move plans.
+    /// Moves the archived `plan` back to these plans. Waits up to `patience` for other processes that are moving plans.
     pub fn restore(&self, plan: &PlanFolder, patience: Duration) -> HostResult<PathBuf> {
         self.make_dir()?;
         let archive = self.archived();
         let _alone = acquire(&archive.dir.join(LOCK), patience)?;
         let target = self.take_in(plan, &archive)?;
-        // A kill before this leaves only a date that nothing reads.
+        // A kill before this line leaves only a date that nothing reads.
         drop(fs::remove_file(target.join(ARCHIVED)));
         Ok(target)
     }
 
-    /// Renames the folder of `plan`, one of `from`, into these. Fails if the name is taken.
+    /// Moves the folder of `plan`, which belongs to `from`, into these plans. Fails if the name is taken.
     fn take_in(&self, plan: &PlanFolder, from: &Self) -> HostResult<PathBuf> {
         let target = self.dir.join(plan.id().as_str());
         if fs::symlink_metadata(&target).is_ok() {

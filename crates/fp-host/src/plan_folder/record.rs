@@ -49,7 +49,7 @@ pub struct PlanRecord {
     pub settings: SettingsLayer,
 }
 
-/// A layer of a roadmap, for which a plan was made.
+/// The layer of a roadmap that a plan was made for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OfLayer {
     pub id: RoadmapId,
@@ -85,8 +85,8 @@ impl PlanFolder {
         file::atomic_write(&self.file(PLAN), text.as_bytes())
     }
 
-    /// The settings for this plan alone; none without a `plan.json`. Ignores those that a repository may not set, since
-    /// the folder may have come with a clone.
+    /// The settings for this plan alone; none without a `plan.json`. Ignores settings that a repository isn't allowed
+    /// to set, since the folder may have come with a clone.
     pub fn settings(&self) -> HostResult<SettingsLayer> {
         Ok(self.record()?.settings.split().0)
     }
@@ -101,7 +101,7 @@ impl PlanFolder {
         })
     }
 
-    /// The content of `plan.json`; the default without that file.
+    /// The content of `plan.json`, or the default if the file doesn't exist.
     pub fn record(&self) -> HostResult<StoredRecord> {
         let path = self.file(PLAN);
         let Some(text) = file::read_text_if_there(&path, CAP)? else {

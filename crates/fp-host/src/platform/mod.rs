@@ -1,5 +1,5 @@
-//! The differences between systems, and nothing else: `unix` and `windows` offer the same names, and no other module
-//! checks for the system. A test enforces that.
+//! Holds all differences between operating systems, and nothing else: `unix` and `windows` offer the same names, and no
+//! other module checks for the system. A test enforces that.
 
 #[cfg_attr(unix, path = "unix/mod.rs")]
 #[cfg_attr(windows, path = "windows/mod.rs")]
@@ -20,7 +20,7 @@ pub enum UserFolder {
 }
 
 impl UserFolder {
-    /// Its path on `system`, named as in [`std::env::consts::OS`]; `None` if no variable names it.
+    /// The folder's path on `system`, named as in [`std::env::consts::OS`]; `None` if no environment variable gives it.
     pub fn path_on<P: Into<PathBuf>>(
         self,
         system: &str,
@@ -50,10 +50,10 @@ impl UserFolder {
     }
 }
 
-/// The program `name` in the folders of `search_path`, with an extension of programs on this system.
+/// Finds the program `name` in the folders of `search_path`, with one of this system's extensions for programs.
 pub fn find_program(name: &str, search_path: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(search_path)
-        // A relative folder would let the repository that this runs in choose the program.
+        // A relative folder would let the repository in which this runs choose the program.
         .filter(|folder| folder.is_absolute())
         .flat_map(|folder| {
             PROGRAM_ENDINGS
@@ -63,8 +63,8 @@ pub fn find_program(name: &str, search_path: &OsStr) -> Option<PathBuf> {
         .find(|path| path.metadata().is_ok_and(|found| is_executable(&found)))
 }
 
-/// A command of the program `name`: a path, or one in the folders of `search_path`. Windows itself doesn't find scripts
-/// there, such as the wrappers that npm makes.
+/// A command that runs the program `name`, which is a path or is found in the folders of `search_path`. Windows itself
+/// doesn't find scripts there, such as the wrappers that npm creates.
 pub fn program_command(name: &str, search_path: &OsStr) -> Command {
     let found = find_program(name, search_path).filter(|_| !name.contains(['/', '\\']));
     Command::new(found.unwrap_or_else(|| name.into()))

@@ -1,5 +1,5 @@
-//! Runs one command line of an approved plan with a time limit and leaves no process behind: not in the
-//! background, not by ignoring a signal, and not if this process is killed meanwhile.
+//! Runs one command line of an approved plan with a time limit and leaves no process behind: not in the background, not
+//! one that ignores signals, and not even if this process is killed meanwhile.
 
 mod output;
 
@@ -16,19 +16,19 @@ pub(crate) use output::OutputReader;
 use crate::file::reason_of;
 use crate::platform::{self, ProcessGroup};
 
-/// Time for a group to end by itself before it is killed.
+/// Time that a group has to exit on its own before it is killed.
 pub(crate) const GRACE: Duration = Duration::from_secs(2);
 /// Time to wait for pending output after the last process has ended.
 pub(crate) const DRAIN: Duration = Duration::from_secs(1);
 /// Longest pause between two polls of the process.
 pub(crate) const POLL: Duration = Duration::from_millis(10);
-/// The same if the program's duration matters.
+/// Longest such pause where the program's duration matters.
 const QUICK_POLL: Duration = Duration::from_millis(1);
 
-/// Most bytes that are read of a program's output.
+/// Maximum number of bytes read from a program's output.
 const LONGEST_ANSWER: usize = 8 * 1024 * 1024;
 
-/// The variable that holds an agent's role, in its process and all of its children.
+/// The environment variable that holds an agent's role, in its own process and all of its children.
 pub const AGENT_ROLE: &str = "FP_AGENT_ROLE";
 
 /// Limits on a command.
@@ -60,10 +60,10 @@ pub struct FinishedCommand {
     pub output: CommandOutput,
 }
 
-/// Runs `line` through `sh` in `directory`, without input. Ends the whole process group with it.
+/// Runs `line` through `sh` in `directory`, without input. Afterwards ends the whole process group.
 ///
 /// # Errors
-/// The shell or the directory doesn't exist. An unknown command is no error: the shell reports it.
+/// The shell or the directory doesn't exist. An unknown command isn't an error here: the shell reports it.
 pub fn run_line(line: &str, directory: &Path, limits: Limits) -> io::Result<FinishedCommand> {
     let started = Instant::now();
     let (pipe, out) = io::pipe()?;
@@ -121,8 +121,8 @@ pub fn run_commands<'l>(
     lines.into_iter().map(run).collect()
 }
 
-/// Starts `command` with `input` on standard input; returns its group and the pipes of both outputs. If this process
-/// dies, the group is asked to end, and killed after `grace`.
+/// Starts `command` with `input` on standard input; returns its group, and the pipes for its standard output and
+/// standard error. If this process dies, the group is asked to exit, and is killed after `grace`.
 pub(crate) fn spawn_with(
     mut command: Command,
     input: Vec<u8>,
@@ -133,7 +133,7 @@ pub(crate) fn spawn_with(
     let (stdin, mut to) = io::pipe()?;
     command.stdin(stdin).stdout(out).stderr(err);
     let group = ProcessGroup::spawn(command, grace)?;
-    // A program that ends without reading everything explains itself by its status.
+    // If the program exits without reading all its input, its exit status says why.
     std::thread::spawn(move || drop(to.write_all(&input)));
     Ok((group, [stdout, stderr]))
 }
@@ -146,8 +146,8 @@ pub struct ProgramAnswer {
     pub stderr: CommandOutput,
 }
 
-/// Runs `command`, which must exit with status 0 within `time`, and returns its output. The error text continues a
-/// sentence that begins with the program's name.
+/// Runs `command`, which must exit with status 0 within `time`, and returns its output. The error message is worded to
+/// follow the program's name in a sentence.
 pub fn answer_of(command: Command, time: Duration) -> Result<String, String> {
     let limits = Limits {
         time,
@@ -167,7 +167,7 @@ pub fn answer_of(command: Command, time: Duration) -> Result<String, String> {
     Err(said.map_or(fault.clone(), |line| format!("{fault}: {line}")))
 }
 
-/// The last line that isn't blank, at most 300 characters of it, without Claude Code's leading mark.
+/// The last line that isn't blank, cut to 300 characters and without the mark that Claude Code puts in front.
 fn last_line(text: &str) -> String {
     let mut lines = text.lines().map(str::trim);
     let line = lines.rfind(|line| !line.is_empty()).unwrap_or_default();
@@ -175,8 +175,8 @@ fn last_line(text: &str) -> String {
     line.chars().filter(|c| !c.is_control()).take(300).collect()
 }
 
-/// Runs `command` without a shell, with `input` on standard input and within `limits`, which apply to each of
-/// the two outputs. Ends the whole process group with it.
+/// Runs `command` without a shell, with `input` on standard input and within `limits`, which apply to standard output
+/// and standard error separately. Afterwards ends the whole process group.
 ///
 /// # Errors
 /// The command can't be started.
@@ -194,7 +194,7 @@ pub fn run_to_end(command: Command, input: &[u8], limits: Limits) -> io::Result<
     })
 }
 
-/// Waits for the command itself, not for its background processes; polls at least once every `poll`.
+/// Waits for the command itself, not for its background processes. The time between polls is at most `poll`.
 fn wait(group: &mut ProcessGroup, limit: Duration, poll: Duration) -> io::Result<CommandEnd> {
     let end = poll_until(limit, poll, || group.try_wait())?;
     Ok(end.unwrap_or(CommandEnd::TimedOut(limit.as_secs())))

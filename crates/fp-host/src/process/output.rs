@@ -31,7 +31,7 @@ impl CommandOutput {
     pub fn to_text(&self) -> String {
         let (head, tail) = (readable(&self.head), readable(&self.tail));
         match self.cut() {
-            // Decoded as one text, so that a character on the border stays whole.
+            // Decoded together, so that a character that spans both parts stays whole.
             0 => readable(&[self.head.as_slice(), &self.tail].concat()),
             cut => format!("{head}\n[… {cut} bytes left out …]\n{tail}"),
         }
@@ -45,7 +45,7 @@ fn readable(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// Removes whole escape sequences, such as those for colour, whose remains would otherwise look like text.
+/// Removes complete escape sequences, such as those for colour, since partial ones would look like text.
 fn without_escapes(text: &str) -> impl Iterator<Item = char> {
     let mut chars = text.chars().peekable();
     std::iter::from_fn(move || {
@@ -59,7 +59,7 @@ fn without_escapes(text: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// Reads a pipe to its end in a thread of its own.
+/// Reads a pipe to its end in a separate thread.
 pub(crate) struct OutputReader {
     kept: Arc<Mutex<Kept>>,
     ended: Receiver<()>,

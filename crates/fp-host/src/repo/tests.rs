@@ -2,7 +2,7 @@ use std::process::Command;
 
 use super::*;
 
-/// A folder in which real git makes the layouts.
+/// A folder in which the real git creates the layouts to test.
 struct Ground(tempfile::TempDir);
 
 impl Ground {

@@ -1,6 +1,6 @@
 //! Commits passed tasks, one at a time under a lock. The intent is logged before the commit and the hash after it, so
-//! that a crash in between is recognised and nothing is committed twice. Work from a builder's worktree is first
-//! brought into the checkout, also after the intent is logged.
+//! that a crash in between is recognised and nothing is committed twice. Work from a builder's worktree is brought into
+//! the checkout between logging the intent and committing.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -39,7 +39,8 @@ pub enum Settled {
     Uncommitted(TaskId, String),
     /// Not committed, for this reason; the user will be asked.
     Blocked(TaskId, String),
-    /// It conflicts with commits made since it began. It goes back to its builder, or fails for good.
+    /// The change conflicts with commits made since the task began. It goes back to its builder, or the task fails for
+    /// good.
     Conflict(TaskId, String),
 }
 
@@ -111,8 +112,8 @@ impl Settling<'_> {
         ledger.append(events, (self.now)())
     }
 
-    /// The same for entries that all machines must see in one order. The commit is on the newest known one: the remote
-    /// refuses it exactly if the branch has moved since.
+    /// Like [`Settling::record`], for entries that all machines must see in the same order. The commit is based on the
+    /// newest known one, so the remote rejects it exactly when the branch has moved since.
     fn record_in_order(&self, decide: impl FnOnce(&State) -> RunDecision) -> HostResult<()> {
         let mut ledger = match self.plan.try_lock_in_order()? {
             Ok(ledger) => ledger,
@@ -205,8 +206,8 @@ impl Settling<'_> {
         Ok(Settled::Committed(self.id.clone(), commit))
     }
 
-    /// Sends a conflicting change back to its builder. Prepares the worktree first: after a kill before the log entry,
-    /// both are repeated.
+    /// Sends a conflicting change back to its builder. Prepares the worktree before the log entry: if the process is
+    /// killed in between, both steps are repeated.
     fn send_back(&self, conflict: &Conflict<'_>, owner: &AgentName) -> HostResult<Settled> {
         let base = conflict.show(owner)?;
         self.record(|state| state.conflict(self.id, &conflict.feedback, base, fresh_token()))?;
@@ -225,8 +226,8 @@ impl Settling<'_> {
         }
     }
 
-    /// Completes a task whose commit exists although the process that requested it died, perhaps with its git. Then
-    /// updates the index if it is free: the commit counts in any case.
+    /// Completes a task whose commit exists although the process that requested it died, perhaps along with its git
+    /// process. Then updates the index unless it is locked: the commit counts either way.
     fn recovered(&self, git: &Git, hash: &Oid, task: &TaskState) -> HostResult<Settled> {
         let files = task.commit_intent.iter().flat_map(|intent| &intent.files);
         let files: Vec<RepoPath> = files.map(|file| RepoPath::from_text(file)).collect();
@@ -291,8 +292,8 @@ pub fn before_answer(plan: &OpenPlan, state: &State, events: &[Event]) -> HostRe
     Ok(())
 }
 
-/// The reason why a passed task whose commit was blocked needs another verification: its files in the checkout have
-/// changed since.
+/// The reason why a passed task whose commit was blocked must be verified again: its files in the checkout have changed
+/// since.
 fn changed_since(
     git: &Git,
     task: &TaskState,
@@ -317,8 +318,8 @@ fn changed_since(
     Ok((!changed.is_empty()).then(reason))
 }
 
-/// The expected tree of the commit `hash` of `task`: the verified one, or that merged onto the parent of the commit.
-/// `None` if it no longer merges cleanly.
+/// The tree that the commit `hash` of `task` should have: the verified tree, or that tree merged onto the commit's
+/// parent. `None` if it no longer merges cleanly.
 fn verified_on(git: &Git, task: &TaskState, hash: &Oid) -> HostResult<Option<Oid>> {
     let (Some(base), Some(measured)) = (&task.base, task.measured()) else {
         return Ok(None);
@@ -339,7 +340,7 @@ fn verified_on(git: &Git, task: &TaskState, hash: &Oid) -> HostResult<Option<Oid
     })
 }
 
-/// Finds the commit of an intent whose process died before it could log the hash: a later one that changes only the
+/// Finds the commit for an intent whose process died before it could log the hash: a later commit that changes only the
 /// intended files and satisfies `is_it`.
 fn made_before(
     git: &Git,
@@ -361,9 +362,9 @@ fn made_before(
     Ok(made.map(|commit| commit.hash))
 }
 
-/// The commits that HEAD, or `tip` in place of it, has gained since `state` last looked at it. `None` if there are
+/// The commits that HEAD, or `tip` instead if given, has gained since `state` last recorded it. `None` if there are
 /// none, no task waits for them, there is no HEAD, or a commit is being made, which can't be attributed until its hash
-/// is logged. No process if git's files show that HEAD has not moved, else two.
+/// is logged. No process if git's files show that HEAD hasn't moved, otherwise two.
 ///
 /// # Errors
 /// Git fails.

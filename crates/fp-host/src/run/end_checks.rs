@@ -30,7 +30,7 @@ pub fn end_commands(plan: &OpenPlan, tree: &Plan) -> Vec<String> {
     end_checks::end_commands(tree, strategy, [&text(CONTEXT), &text(RESEARCH)])
 }
 
-/// The program that `command` begins with, if it is not installed. Anything but a plain word is left to the shell.
+/// The program at the start of `command`, if it isn't installed. Anything but a plain word is left to the shell.
 pub fn missing_program(command: &str) -> Option<&str> {
     let program = command.split_whitespace().next()?;
     let is_plain = program.starts_with(|c: char| c.is_ascii_alphanumeric())

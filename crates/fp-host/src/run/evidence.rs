@@ -1,6 +1,6 @@
-//! Writes the files that people read beside the log: evidence and notepad. They are written from the new
-//! state before it is logged: a command killed in between runs again and rewrites them, and no log entry
-//! lacks its file. The caller holds the lock on the log.
+//! Writes the files that people read alongside the log: evidence and notepad. They are written from the new state
+//! before it is logged: if a command is killed in between, running it again rewrites them, and no log entry ever lacks
+//! its file. The caller holds the lock on the log.
 
 use std::path::PathBuf;
 
@@ -17,12 +17,12 @@ use crate::plan::OpenPlan;
 /// Size limit of an evidence file, in bytes.
 const CAP: u64 = 16 * 1024 * 1024;
 
-/// The path of the evidence file of `id` below the plan's folder.
+/// The path of the evidence file of `id`, relative to the plan's folder.
 pub fn evidence_file(id: &TaskId) -> String {
     format!("evidence/task-{id}-verification.md")
 }
 
-/// The evidence file of `id`, if there is one yet. Nothing is read through a link.
+/// The content of the evidence file of `id`, if it exists yet. Doesn't read through a link.
 pub fn read_evidence(plan: &OpenPlan, id: &TaskId) -> HostResult<Option<String>> {
     let folder = evidence_folder(plan)?;
     file::read_text_if_there(&folder.with_file_name(evidence_file(id)), CAP)
@@ -36,8 +36,8 @@ fn evidence_folder(plan: &OpenPlan) -> HostResult<PathBuf> {
     }
 }
 
-/// Writes the last verdict on `id`, which is in `state`, to its evidence file, above those on earlier tries. Returns
-/// the file's path below the plan's folder.
+/// Writes the last verdict on `id` in `state` to its evidence file, above the verdicts on earlier attempts. Returns the
+/// file's path relative to the plan's folder.
 pub fn write_verdict(
     plan: &OpenPlan,
     state: &State,

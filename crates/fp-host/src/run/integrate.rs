@@ -1,6 +1,6 @@
 //! Brings a passed change from a builder's worktree into the user's checkout for the commit. First merges it without
-//! touching any file, then renames each file into place. A process killed in between leaves only files in their old or
-//! their new form, so the next one can tell them from the user's changes.
+//! touching any file there, then renames each file into place. If the process is killed in between, each file is in
+//! either its old or its new state, so the next process can tell them from the user's changes.
 
 use std::collections::HashSet;
 use std::fs;
@@ -21,7 +21,7 @@ use crate::file;
 use crate::git::{Git, GitCommit, Merge, Oid, is_same};
 use crate::plan::OpenPlan;
 
-/// Most files, commits and messages that the feedback on a conflict lists.
+/// Maximum number of files, of commits and of messages that the feedback on a conflict lists.
 const SHOWN: usize = 10;
 
 /// The outcome of integrating a passed task's change.
@@ -51,11 +51,11 @@ pub(super) struct Incoming<'p> {
     placed: Placed,
 }
 
-/// The files of a change in the checkout.
+/// A change's files, placed in the checkout.
 pub(super) struct Placed {
     git: Git,
     head: Oid,
-    /// HEAD with the change.
+    /// HEAD's tree with the change.
     tree: Oid,
     files: Vec<Place>,
 }
@@ -75,11 +75,11 @@ pub(super) fn in_the_way(reason: &str) -> HostError {
         .with_kind(HostErrorKind::InTheWay)
 }
 
-/// Merges the change of `task` from its worktree onto HEAD of `git`, the user's checkout, without touching
-/// anything of the user's.
+/// Merges the change of `task` from its worktree onto HEAD of `git`, the user's checkout, without touching anything of
+/// the user's.
 ///
 /// # Errors
-/// [`HostErrorKind::InTheWay`] if the user has to settle something first.
+/// [`HostErrorKind::InTheWay`] if the user has to resolve something first.
 pub(super) fn integrate<'p>(
     plan: &'p OpenPlan,
     git: &Git,
@@ -122,7 +122,7 @@ pub(super) fn integrate<'p>(
 }
 
 impl Conflict<'_> {
-    /// Resets the worktree of `owner` to the newest commit, with the change and conflict markers in its
+    /// Resets the worktree of `owner` to the newest commit, then writes the change with its conflict markers into the
     /// files. Returns the new base for measuring the change.
     pub(super) fn show(&self, owner: &AgentName) -> HostResult<Base> {
         self.worktrees.show(owner, &self.head, &self.tree)?;
@@ -140,7 +140,7 @@ impl<'p> Incoming<'p> {
     /// Stages the files that turn `head`, which `git` has checked out, into `tree`; `None` if they are equal.
     ///
     /// # Errors
-    /// [`HostErrorKind::InTheWay`] if it would overwrite something of the user's.
+    /// [`HostErrorKind::InTheWay`] if applying them would overwrite something of the user's.
     pub(super) fn stage(
         worktrees: Worktrees<'p>,
         git: &Git,
@@ -199,7 +199,7 @@ impl<'p> Incoming<'p> {
         }))
     }
 
-    /// The files that it changes, both added and removed.
+    /// The files that the change touches, including added and removed ones.
     pub(super) fn files(&self) -> Vec<RepoPath> {
         self.placed
             .files
@@ -208,7 +208,7 @@ impl<'p> Incoming<'p> {
             .collect()
     }
 
-    /// HEAD with the change.
+    /// HEAD's tree with the change.
     pub(super) fn tree(&self) -> &Oid {
         &self.placed.tree
     }
@@ -266,7 +266,7 @@ impl Placed {
         Ok(edited)
     }
 
-    /// The reason why this would overwrite something of the user's, if it would.
+    /// The reason why applying the change would overwrite something of the user's; `None` if it wouldn't.
     fn obstacle(&self, stage: &Path) -> HostResult<Option<String>> {
         let top = self.git.worktree();
         let status = self.git.status()?;
@@ -317,7 +317,7 @@ impl Placed {
     }
 }
 
-/// Moves each of the first files from `stage` to its place below `top`, and deletes the second ones.
+/// Moves each file in `there` from `stage` to its place below `top`, and deletes those in `gone`.
 fn put(top: &Path, stage: &Path, (there, gone): (Vec<&Place>, Vec<&Place>)) -> HostResult<()> {
     for file in gone {
         let path = on_disk(top, &file.path);
@@ -327,7 +327,7 @@ fn put(top: &Path, stage: &Path, (there, gone): (Vec<&Place>, Vec<&Place>)) -> H
             }
             _ => {}
         }
-        // Removes emptied folders, as git does, up to the first that is not empty.
+        // Removes folders that are now empty, as git does, up to the first one that isn't.
         let mut above = path.parent();
         while let Some(folder) =
             above.filter(|folder| *folder != top && fs::remove_dir(folder).is_ok())

@@ -1,4 +1,4 @@
-//! `fp_run::run` decides the steps of a run; this carries out those with side effects: measuring a change, running
+//! `fp_run::run` decides the steps of a run; this module performs those with side effects: measuring a change, running
 //! checks, committing, and writing the files that people read.
 
 pub mod commit;

@@ -47,7 +47,7 @@ impl<'p> Site<'p> {
         }
     }
 
-    /// The place of `path` as an agent in `cwd` means it; `None` if it can't name a file.
+    /// The place that an agent in `cwd` means by `path`; `None` if it can't name a file.
     pub fn place(&self, cwd: &Path, path: &str) -> Option<EditPlace> {
         if path.is_empty() || path.contains('\0') || path.len() > LONGEST {
             return None;
@@ -134,7 +134,7 @@ fn from_home(path: &str) -> PathBuf {
     }
 }
 
-/// The path of `path` relative to `folder`, with `/` between its parts; empty for the folder itself.
+/// `path` relative to `folder`, with `/` as the separator; empty for the folder itself.
 fn below(folder: &Path, path: &Path) -> Option<RepoPath> {
     let parts: Vec<&[u8]> = path
         .strip_prefix(folder)

@@ -1,6 +1,6 @@
-//! Rolls a completed task back: undoes its commit with another one and makes the task pending again. If the process
-//! dies halfway, the same command continues: it recognises a half-done undo by its files, and a finished commit by its
-//! message.
+//! Rolls a completed task back: reverts its commit with another one and makes the task pending again. If the process
+//! dies halfway, the same command picks up where it stopped: it recognises a half-done revert by its files, and a
+//! finished commit by its message.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub struct Prepared<'p> {
     pub commit: Option<Oid>,
     /// The reason why it has no commit.
     pub note: Option<String>,
-    /// The tasks that depend on it, directly or not, and their states.
+    /// The tasks that depend on it, directly or indirectly, with their states.
     pub waiting: Vec<(TaskId, Status)>,
     /// The files that change; none if nothing of the commit is left.
     pub files: Vec<RepoPath>,
@@ -55,7 +55,7 @@ fn prepare<'p>(plan: &'p OpenPlan, id: &TaskId) -> HostResult<Prepared<'p>> {
     })
 }
 
-/// HEAD of `git` without `commit`; `None` if nothing of it is left there.
+/// Stages HEAD of `git` without the changes of `commit`; `None` if nothing of them is left there.
 fn undo<'p>(
     plan: &'p OpenPlan,
     git: &Git,
@@ -96,10 +96,10 @@ fn undo<'p>(
     }
 }
 
-/// Rolls `id` back; calls `now` for the event. Returns the rollback and the reverting commit, if it took one.
+/// Rolls back `id`; calls `now` for the event's time. Returns the rollback and the reverting commit, if there is one.
 ///
 /// # Errors
-/// Anything prevents it. If the log can't be written after the commit, another call continues.
+/// Anything prevents it. If the log can't be written after the commit, calling this again picks up from there.
 pub fn roll_back<'p>(
     plan: &'p OpenPlan,
     id: &TaskId,

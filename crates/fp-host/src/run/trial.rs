@@ -1,4 +1,5 @@
-//! Tries the plan's commands in the checkout before any work, for no longer than a person waits without asking why.
+//! Tries the plan's commands in the checkout before any work begins, for no longer than a person waits without
+//! wondering why.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -13,15 +14,15 @@ use crate::error::HostResult;
 use crate::plan::OpenPlan;
 use crate::process::Limits;
 
-/// Time for all commands. Each gets half of the rest, so that a slow one leaves some to the others.
+/// Total time for all commands. Each gets half of what is left, so that a slow one leaves some time for the others.
 const TIME: Duration = Duration::from_secs(60);
-/// Time after which it announces each command.
+/// Time after which each command is announced.
 const SILENCE: Duration = Duration::from_secs(1);
-/// Least remaining time to start another command.
+/// Minimum time that must be left to start another command.
 const LEAST: Duration = Duration::from_secs(1);
 
 /// Tries the commands of `plan` if that is due, and records the results. Returns notices for the user: which commands
-/// take too long, fail, or changed files. Announces the commands that run after the first second.
+/// take too long, fail, or have changed files. Announces commands once the first second has passed.
 pub fn try_commands(
     plan: &OpenPlan,
     say: impl Fn(&str),

@@ -83,9 +83,9 @@ pub struct Submission {
     pub tree: String,
     /// The task's own changes.
     pub files: Vec<Change>,
-    /// The checks that it is bound to fail, whatever its commands say.
+    /// The checks that it is bound to fail, whatever the outcome of its commands.
     pub failed: Vec<Check>,
-    /// The paths that it may not touch, each with true if it was there at the claim.
+    /// The paths that it may not touch, each with true if the file existed at the claim.
     pub outside: Vec<(RepoPath, bool)>,
     /// The tree at the claim.
     pub base: String,
@@ -106,7 +106,7 @@ pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> HostResult<Submis
     let bench = Bench::of(&git, state, task, scope)?;
     let mut measured = bench.measure()?;
     measured.read_lines(&git)?;
-    // Only the verification can refuse the text of an edited task, which may allow this change.
+    // Only verification can reject an edited task, whose new text may allow this change.
     let failed = match is_edited {
         true => Vec::new(),
         false => verification::failed_at_hand(&bench.scope, &measured.facts),
@@ -125,8 +125,9 @@ pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> HostResult<Submis
     })
 }
 
-/// The paths of `snapshot`, of the checkout, that changed since a task last left it, though no task under way could
-/// have changed them. What is committed has its own question; a new file that no task lists is the user's.
+/// The paths in `snapshot`, taken of the checkout, that changed since a task last left the checkout, although no task
+/// in progress could have changed them. Committed changes have their own question; a new file that no task lists is the
+/// user's.
 pub fn unexplained(
     plan: &OpenPlan,
     git: &Git,
@@ -174,11 +175,11 @@ pub fn unexplained(
     Ok(paths)
 }
 
-/// Time limit and kept output of a check.
+/// Time and output limits of a check.
 pub(super) fn check_limits(settings: &Settings) -> Limits {
     Limits {
         time: Duration::from_secs(settings.verify.timeout_seconds.into()),
-        // A check reads its failures from them.
+        // Failures are read from this output.
         head: 16 * 1024,
         tail: 48 * 1024,
     }
@@ -212,7 +213,7 @@ pub fn verify(
         Some(_) => None,
         None => Some(bench.try_commands(&mut measured, agreed, &lines, limits)?),
     };
-    // Files that a commit of another task puts into the checkout at this moment are nobody's edit.
+    // Files that another task's commit is putting into the checkout right now don't count as anybody's edit.
     let is_committing = acquire(&plan.commit_lock(), Duration::ZERO).is_err();
     if let (true, Some((began, now))) = (is_committing, &mut measured.facts.around) {
         now.checkout.clone_from(&began.checkout);
@@ -269,8 +270,8 @@ pub fn verify(
     Ok(verified)
 }
 
-/// Runs the `Verify` commands of `leaf`, as `agreed`, in `directory`: the checks, and true if they passed; `None` without
-/// such a command.
+/// Runs the `Verify` commands of `leaf`, as `agreed`, in `directory`. Returns the checks, and true if they passed;
+/// `None` if there is no such command.
 pub fn check_before(
     leaf: &Task,
     agreed: AgreedCommands,
@@ -301,11 +302,11 @@ pub struct RecordedVerdict {
     /// The path of its evidence file below the plan's folder.
     pub evidence: String,
     pub settled: Vec<Settled>,
-    /// The reason why the commit follows later.
+    /// The reason why the commit has been postponed.
     pub delayed: Option<HostError>,
 }
 
-/// Records `verdict` on the task in its verified state, with its evidence, and settles passed tasks.
+/// Records `verdict` on the verified task, with its evidence, and settles passed tasks.
 pub fn judge(
     plan: &OpenPlan,
     verdict: &VerifierVerdict,

@@ -25,7 +25,7 @@ use crate::platform::{self, os_string};
 /// Time to wait for other processes that create worktrees; each needs a checkout.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// The right to create, empty and remove worktrees of a repository, held as long as this lives.
+/// The lock for creating, resetting and removing a repository's worktrees, held as long as this value lives.
 #[derive(Debug)]
 pub struct Worktrees<'p> {
     plan: &'p OpenPlan,
@@ -37,10 +37,10 @@ pub fn path(plan: &OpenPlan, owner: &AgentName) -> PathBuf {
     plan.worktrees().join(owner.as_str())
 }
 
-/// The working tree of `task`: its builder's worktree, or the checkout of the run.
+/// The working tree of `task`: its builder's worktree, or the run's checkout.
 ///
 /// # Errors
-/// Its worktree is gone.
+/// The worktree is gone.
 pub fn of(plan: &OpenPlan, state: &State, task: &TaskState) -> HostResult<Git> {
     match task.worktree() {
         None => plan.checkout(state),
@@ -78,7 +78,7 @@ fn open_at(plan: &OpenPlan, path: &Path) -> Option<Git> {
     // A folder that isn't a worktree belongs to the checkout around it.
     let is_own = plan.repo.git_dir.as_deref() == Some(git.common_dir())
         && platform::real_path(path).is_ok_and(|path| path == git.worktree());
-    // Git uses this reason while it creates a worktree. A user may lock one for any other.
+    // Git gives this reason while it is creating a worktree. A user may lock one for any other reason.
     let locked = fs::read(git.git_dir().join("locked")).unwrap_or_default();
     let is_half_made = locked.trim_ascii() == b"initializing";
     Some(git).filter(|_| is_folder && is_own && !is_half_made)
@@ -98,9 +98,9 @@ impl<'p> Worktrees<'p> {
         })
     }
 
-    /// Prepares the worktree of `owner`, which is about to claim `task`: as `owner` left it if the task was its last
-    /// one there, else at HEAD of the checkout, with the task's work from another builder or an earlier patch. Calls
-    /// `say` with the patch that keeps another task's work.
+    /// Prepares the worktree of `owner`, which is about to claim `task`. If `task` was the last one there, the worktree
+    /// stays as `owner` left it; otherwise it is reset to HEAD of the checkout and gets the task's work from another
+    /// builder or an earlier patch. Calls `say` with the patch in which another task's work is kept.
     pub fn prepare(
         &self,
         state: &State,
@@ -195,8 +195,8 @@ impl<'p> Worktrees<'p> {
         self.at(owner, commit, &|_| {})?.show_tree(tree)
     }
 
-    /// The worktree of `owner`, at `commit`. Recreates one that git can't reset, and announces which of its
-    /// repositories it kept.
+    /// Resets the worktree of `owner` to `commit`. Recreates one that git can't reset, and announces the nested
+    /// repositories that it kept from it.
     fn at(&self, owner: &AgentName, commit: &Oid, say: &dyn Fn(&Path)) -> HostResult<Git> {
         let path = path(self.plan, owner);
         if let Some(git) = self.open(owner).filter(|git| git.operation().is_none())
@@ -220,7 +220,7 @@ impl<'p> Worktrees<'p> {
         self.open(owner).ok_or_else(|| no_worktree(owner, &path))
     }
 
-    /// Git with processes that hold the lock: one that outlives its `fp` must not be disturbed.
+    /// Git whose processes hold the lock: one that outlives its `fp` must not be disturbed.
     fn git(&self) -> HostResult<Git> {
         Ok(self.plan.git()?.with_commit_lock(Arc::clone(&self.lock)))
     }
@@ -236,7 +236,7 @@ impl<'p> Worktrees<'p> {
         made.map_err(HostError::writing(&folder))
     }
 
-    /// Removes everything in the folder of worktrees that isn't `needed`, with git's records. Returns the paths under
+    /// Removes everything in the worktrees folder that isn't `needed`, along with git's records. Returns the paths at
     /// which it kept uncommitted work of `state`.
     fn sweep(&self, state: &State, needed: &BTreeSet<OsString>) -> HostResult<Vec<PathBuf>> {
         let folder = self.plan.worktrees();
@@ -264,7 +264,7 @@ impl<'p> Worktrees<'p> {
             .collect();
         found.extend(names_in(&folder)?);
         let left: Vec<&OsString> = found.difference(needed).collect();
-        // One that can't be removed must not protect the others.
+        // A worktree that can't be removed must not stop the removal of the others.
         let remove = |name: &OsString| {
             let kept = self.keep(state, name)?;
             git.remove_worktree(&folder.join(name))?;
@@ -279,7 +279,7 @@ impl<'p> Worktrees<'p> {
         Ok(kept.concat())
     }
 
-    /// Keeps the work in the worktree `name`, if it is a builder's and works.
+    /// Saves the work in the worktree `name`, if that is a builder's and is intact.
     fn keep(&self, state: &State, name: &OsString) -> HostResult<Vec<PathBuf>> {
         let owner = name.to_str().and_then(|name| AgentName::new(name).ok());
         let Some((owner, git)) = owner.and_then(|owner| self.open(&owner).map(|git| (owner, git)))
@@ -293,9 +293,9 @@ impl<'p> Worktrees<'p> {
     }
 }
 
-/// Removes the worktrees that the run no longer needs (all, once it is over) and the remains of killed processes.
-/// Without any worktrees it only checks whether a folder exists. Returns the paths under which it kept uncommitted
-/// work.
+/// Removes the worktrees that the run no longer needs (all of them, once it is over) and whatever killed processes left
+/// behind. If the run has no worktrees, it only checks whether the folder exists. Returns the paths at which it kept
+/// uncommitted work.
 pub fn sweep(plan: &OpenPlan) -> HostResult<Vec<PathBuf>> {
     let state = plan.load()?.state;
     let had_some = state.terms().checkout.is_some();
@@ -390,10 +390,10 @@ fn names_in(folder: &Path) -> HostResult<Vec<OsString>> {
         .collect()
 }
 
-/// The folder of patches, and of repositories that no patch has, below the plan's folder.
+/// The folder below the plan's folder for patches, and for repositories that don't fit in a patch.
 const FOLDER: &str = "unfinished";
 
-/// Size limit of a patch that is applied again, in bytes.
+/// Size limit of a patch to be reapplied, in bytes.
 const MAX_PATCH: u64 = 64 * 1024 * 1024;
 
 /// The work on a task that an earlier attempt left.
@@ -401,7 +401,7 @@ const MAX_PATCH: u64 = 64 * 1024 * 1024;
 pub enum EarlierWork {
     /// It is in the worktree.
     Restored,
-    /// It doesn't apply any more; it is still in the patch.
+    /// It no longer applies, and stays in the patch.
     Kept(PathBuf),
 }
 
@@ -418,9 +418,9 @@ fn unfinished_folder(plan: &OpenPlan) -> HostResult<PathBuf> {
     Ok(folder)
 }
 
-/// Saves the work in `owner`'s worktree `git` on the last task claimed there as a patch, unless that task has
-/// passed, or another builder has taken it over with the patch. A later patch replaces an earlier one of the same task.
-/// Returns the patch's path; `None` without changes.
+/// Saves as a patch the work in `owner`'s worktree `git` on the last task claimed there, unless that task has passed,
+/// or another builder has taken it over along with the patch. A later patch replaces an earlier one for the same task.
+/// Returns the patch's path; `None` if there are no changes.
 fn keep_unfinished(
     plan: &OpenPlan,
     state: &State,
@@ -442,8 +442,8 @@ fn keep_unfinished(
     )
 }
 
-/// Moves the repositories that a builder made or cloned in its worktree `git`, which is as in `snapshot`, to a folder
-/// for the worktree `name`: a patch can't hold their content. Returns their new paths.
+/// Moves the repositories that a builder created or cloned in its worktree `git`, whose state is `snapshot`, to a
+/// folder for the worktree `name`: a patch can't hold their content. Returns their new paths.
 fn keep_repositories(
     plan: &OpenPlan,
     name: &str,
@@ -476,7 +476,7 @@ fn keep_repositories(
     Ok(kept)
 }
 
-/// Writes the unfinished work on `task`, unless there is none.
+/// Writes the patch of the unfinished work on `task`, unless it is empty.
 fn keep_patch(plan: &OpenPlan, task: &TaskState, patch: &[u8]) -> HostResult<Option<PathBuf>> {
     if patch.is_empty() {
         return Ok(None);
@@ -494,7 +494,7 @@ fn keep_patch(plan: &OpenPlan, task: &TaskState, patch: &[u8]) -> HostResult<Opt
     Ok(Some(path))
 }
 
-/// True if none of it can be lost: it is committed, or git has the tree for its commit.
+/// True if none of its work can be lost: it is committed, or git has the tree for its commit.
 fn has_passed(task: &TaskState) -> bool {
     task.status == Status::Completed || task.awaits_commit()
 }

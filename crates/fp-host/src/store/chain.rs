@@ -1,6 +1,6 @@
-//! Finds the lines of a log that this machine's `fp` didn't write. Each line ends with a code over itself and the code
-//! before it, by a key that no repository can bring along. So a line from a pull, a merge or an editor is found in its
-//! place, without any state beside the log.
+//! Finds the lines of a log that this machine's `fp` didn't write. Each line ends with a code computed over the line
+//! and the previous code, using a key that no repository can supply. So lines from a pull, a merge or an editor are
+//! detected where they stand, without any state beside the log.
 
 use fp_plan::plan::id::PlanId;
 
@@ -8,7 +8,7 @@ use crate::error::HostResult;
 use crate::trust::MachineKey;
 
 const FIELD: &[u8] = b",\"code\":\"";
-/// Digits of a code.
+/// Number of digits in a code.
 const DIGITS: usize = 64;
 
 /// The codes of a log, line by line.
@@ -30,7 +30,7 @@ impl<'k> Chain<'k> {
         }
     }
 
-    /// Advances to `line`; true if this machine wrote it. Without a key no line counts as its own.
+    /// Advances past `line`; true if this machine wrote it. Without a key, no line counts as this machine's.
     pub(super) fn read(&mut self, line: &[u8]) -> bool {
         let (body, code) = parts_of(line);
         let due = self.go_on(body);

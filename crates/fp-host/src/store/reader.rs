@@ -24,12 +24,12 @@ pub struct LogReader {
     unended: bool,
 }
 
-/// The growth of the log since the last read.
+/// The lines added to the log since the last read.
 #[derive(Debug, Default)]
 pub struct Portion {
-    /// The whole lines, each as it is in the log, without its line end.
+    /// The complete lines, as they are in the log, without line endings.
     pub lines: Vec<LogLine>,
-    /// Bytes after the last whole line: it is being written right now, or is torn.
+    /// Bytes after the last complete line, which is either still being written or torn.
     pub torn: u64,
     /// True if the log was truncated or replaced since the last read. `lines` then starts over at the first line.
     pub anew: bool,
@@ -94,8 +94,8 @@ impl Store {
 }
 
 impl LogReader {
-    /// Reads the lines added since the last read, at first all of them. Fails, and returns no lines, if the log can't
-    /// be read or a line isn't an entry.
+    /// Reads the lines added since the last read; the first call reads all of them. Fails, and returns no lines, if the
+    /// log can't be read or a line isn't an entry.
     pub fn more(&mut self) -> HostResult<Portion> {
         let Some(mut file) = open_own(&self.path, OpenOptions::new().read(true))? else {
             return Ok(Portion::default());

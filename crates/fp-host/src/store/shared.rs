@@ -1,7 +1,7 @@
 //! The ledger of a shared plan. `events.jsonl` has the remote's entries in the remote's order. Entries whose order
-//! matters to no other machine wait in `waiting.jsonl`, and are pushed with the next one whose order does. The ledger's
-//! lock is free while git talks to the remote, so that hooks never wait for a network; `sync.lock` lets one process at
-//! a time do that.
+//! doesn't matter to other machines wait in `waiting.jsonl`, and are pushed along with the next entry whose order does.
+//! The ledger's lock isn't held while git talks to the remote, so that hooks never wait for the network; `sync.lock`
+//! lets only one process at a time do that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -30,17 +30,17 @@ const WAITING: &str = "waiting.jsonl";
 const SYNC_LOCK: &str = "sync.lock";
 /// Interval between two fetches by a process that only watches.
 const LOOK_AROUND: Duration = Duration::from_secs(10);
-/// Time to wait for another process of this clone.
+/// Maximum time to wait for another process of this clone.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The entries that wait.
+/// The waiting entries.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Waiting {
     pub(super) entries: Vec<Entry>,
     mark: FileMark,
-    /// Length of its whole lines in bytes; the rest is torn.
+    /// Length in bytes of the file's complete lines; the rest is torn.
     whole: u64,
-    /// The state without them; `None` if there are none.
+    /// The state without the waiting entries; `None` if there are none.
     base: Option<Arc<State>>,
 }
 
@@ -86,13 +86,13 @@ impl Store {
         }
     }
 
-    /// True if the waiting entries are still those in `loaded`. Reads none of them.
+    /// True if the waiting entries are still those in `loaded`. Doesn't read them.
     pub(super) fn waits_still(&self, loaded: &Loaded) -> bool {
         let file = open_marked(&self.waiting_file()).ok().flatten();
         loaded.waiting.mark == file.map_or_else(FileMark::default, |(_, mark)| mark)
     }
 
-    /// Adds the waiting entries to `loaded`, whose state is that of the log.
+    /// Adds the waiting entries to `loaded`, whose state so far is the log's.
     pub(super) fn add_waiting(&self, loaded: &mut Loaded) -> HostResult<()> {
         let path = self.waiting_file();
         let Some((file, mark)) = open_marked(&path)? else {
@@ -104,7 +104,7 @@ impl Store {
         if text.is_empty() {
             return Ok(());
         }
-        // Pushed entries are already in the log, although a kill left them here.
+        // After a kill, entries may still be here that were pushed and are already in the log.
         let Some(member) = self.membership()? else {
             return Ok(());
         };
@@ -122,8 +122,8 @@ impl Store {
         Ok(())
     }
 
-    /// Takes the lock for appending, with everything that other machines have done; in a plan that isn't shared the same
-    /// as [`Store::lock`].
+    /// Takes the lock for appending, after fetching everything that other machines have done. In a plan that isn't
+    /// shared, the same as [`Store::lock`].
     ///
     /// # Errors
     /// As for [`Store::lock`] and [`Store::sync`].
@@ -146,7 +146,7 @@ impl Store {
         Ok((ledger, synced))
     }
 
-    /// Fetches what other machines have done; nothing in a plan that isn't shared.
+    /// Fetches what other machines have done; does nothing in a plan that isn't shared.
     ///
     /// # Errors
     /// The remote can't be reached, its log doesn't continue the known one, or a file can't be used.
@@ -158,10 +158,10 @@ impl Store {
         self.sync_locked(patience)
     }
 
-    /// Creates the plan on a remote, with this machine as its first.
+    /// Creates the plan on a remote, with this machine as its first member.
     ///
     /// # Errors
-    /// As for [`FleetRemote::begin`]; nothing has changed then.
+    /// As for [`FleetRemote::begin`]; in that case nothing has changed.
     pub fn share(
         &self,
         remote: &FleetRemote,
@@ -199,8 +199,7 @@ impl Store {
         Ok(())
     }
 
-    /// Joins as `machine`: writes everything in `news` to this folder. `heard` has the last sign of life of each
-    /// machine.
+    /// Joins as `machine`: writes everything in `news` to this folder. `heard` holds each machine's last sign of life.
     ///
     /// # Errors
     /// A file can't be written, or an entry is invalid.
@@ -297,7 +296,7 @@ impl Store {
         let mut base = State::clone(loaded.base());
         let (mut lines, mut noted) = (Vec::new(), false);
         for (commit, entry) in news.entries(&member.place.log_ref)? {
-            // A process killed after its push may already have put it into the log.
+            // A process killed after its push may already have written this entry to the log.
             if entry.seq <= base.seq {
                 continue;
             }
@@ -334,13 +333,14 @@ impl Store {
         Ok(synced)
     }
 
-    /// The chain of a waiting line: each has its own, since they leave one by one.
+    /// The chain of a waiting line. Each line has its own chain, since lines leave the file one by one.
     fn waiting_chain<'k>(&'k self, key: Option<&'k MachineKey>) -> Chain<'k> {
         Chain::new(key, &self.plan_id, WAITING)
     }
 
-    /// The entries that may wait in the whole lines of `text`, the file at `path`, from byte `skipped` on. Only those
-    /// that this machine wrote, since others would be pushed in its name. A torn one was never reported.
+    /// The entries in the complete lines of `text` from byte `skipped` on that are allowed to wait; `text` is the
+    /// content of `path`. Includes only entries that this machine wrote, since others would be pushed in its name.
+    /// Leaves out a torn entry, which was never reported as written.
     fn entries_in(&self, path: &Path, text: &[u8], skipped: usize) -> HostResult<Vec<Entry>> {
         let rest = &text[skipped..];
         let before = text[..skipped]
@@ -396,9 +396,9 @@ impl Store {
 }
 
 impl Ledger<'_> {
-    /// Appends `events` to the ledger of a shared plan: those that may wait only locally, others first on the remote.
+    /// Appends `events` to the ledger of a shared plan: locally if all of them may wait, otherwise to the remote first.
     pub(super) fn append_shared(&mut self, events: Vec<Event>, now: Timestamp) -> HostResult<()> {
-        // Other machines would get entries that don't continue their log.
+        // Otherwise other machines would get entries that don't continue their log.
         if let Some(foreign) = foreign_entry(&self.loaded.state) {
             return Err(foreign);
         }
@@ -446,7 +446,7 @@ impl Ledger<'_> {
         for entry in &entries {
             lines.extend(line_of(entry)?);
         }
-        // Hooks write while git talks to the remote.
+        // Lets hooks write while git talks to the remote.
         self.lock = None;
         if self.sync.is_none() {
             self.sync = Some(acquire(&store.folder().join(SYNC_LOCK), PATIENCE)?);
@@ -481,7 +481,7 @@ impl Ledger<'_> {
     }
 }
 
-/// `entry` as it is written and sent: without secrets.
+/// Returns `entry` as it is written and sent, without secrets.
 fn without_secrets(entry: &Entry) -> HostResult<Entry> {
     let clean = serde_json::to_value(entry).and_then(|mut value| {
         redact(&mut value);

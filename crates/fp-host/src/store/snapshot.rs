@@ -1,4 +1,4 @@
-//! The snapshot saves replaying the log: it has the log's state, and is valid as long as the log is
+//! The snapshot makes replaying the log unnecessary: it holds the log's state, and is valid as long as the log is
 //! unchanged. It can be deleted at any time.
 
 use std::borrow::Cow;
@@ -14,13 +14,13 @@ use serde_json::value::RawValue;
 use crate::file::{self, FileMark, open_own};
 use crate::trust::MachineKey;
 
-/// A snapshot with another version is ignored and written anew.
+/// Snapshots with another version are ignored and rewritten.
 const SNAPSHOT_VERSION: u32 = 4;
 
 /// A state, the log's mark at that time, and the code of its last line.
 pub(super) type Stored = (FileMark, String, State);
 
-/// The snapshot at `path`, of `plan_id`. `None` unless [`write()`] wrote it with the same key.
+/// The snapshot of `plan_id` at `path`. `None` unless [`write()`] wrote it with the same key.
 pub(super) fn stored(path: &Path, plan_id: &PlanId, key: Option<&MachineKey>) -> Option<Stored> {
     let mut bytes = Vec::new();
     open_own(path, OpenOptions::new().read(true))
@@ -54,16 +54,16 @@ pub(super) fn write(path: &Path, key: &MachineKey, mark: FileMark, code: &str, s
     }
 }
 
-/// The state, with what ties it to the log.
+/// The state, and the data that ties it to the log.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct StoredState<'a> {
     schema_version: u32,
     log: FileMark,
-    /// That of the log's last line.
+    /// The code of the log's last line.
     #[serde(borrow)]
     code: Cow<'a, str>,
-    /// Exposes a state that somebody else wrote.
+    /// Detects a state that somebody else wrote.
     seal: String,
     #[serde(borrow)]
     state: &'a RawValue,

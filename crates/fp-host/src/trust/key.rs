@@ -1,5 +1,5 @@
-//! The key with which this machine marks what its own `fp` wrote: the lines of a log, and its snapshot. It is beside
-//! the trust store, so nothing in a repository can be forged with it.
+//! The key with which this machine signs what its own `fp` writes: the lines of a log, and its snapshot. It is stored
+//! beside the trust store, out of reach of repositories, so that they can't forge anything with it.
 
 use std::fs;
 use std::io::Write as _;
@@ -12,7 +12,7 @@ use crate::error::{HostError, HostResult};
 use crate::file;
 use crate::platform::{self, make_private_folder};
 
-/// Bytes of a key.
+/// Length of a key in bytes.
 const LENGTH: usize = 32;
 const FILE: &str = "key";
 
@@ -25,10 +25,10 @@ impl std::fmt::Debug for MachineKey {
 }
 
 impl MachineKey {
-    /// The key in `folder`, that of the trust store; `None` if there is none yet.
+    /// Reads the key in `folder`, the trust store's folder; `None` if there is none yet.
     ///
     /// # Errors
-    /// It can't be read, isn't a key, or others than the user may know it.
+    /// The file can't be read, isn't a key, or may be known to others than the user.
     pub(crate) fn read(folder: &Path) -> HostResult<Option<Self>> {
         let path = folder.join(FILE);
         let bytes = match file::read_bytes(&path, LENGTH as u64) {
@@ -54,10 +54,11 @@ impl MachineKey {
         }
     }
 
-    /// The key in `folder`, which is made if there is none. Of several processes that make one, the first one's counts.
+    /// Returns the key in `folder`, creating it if there is none. If several processes create one, the first one's
+    /// counts.
     ///
     /// # Errors
-    /// As for [`MachineKey::read`], or the disk refuses.
+    /// As for [`MachineKey::read`], or writing to disk fails.
     pub(crate) fn make(folder: &Path) -> HostResult<Self> {
         if let Some(key) = Self::read(folder)? {
             return Ok(key);
@@ -67,7 +68,7 @@ impl MachineKey {
         let mut key = [0; LENGTH];
         getrandom::fill(&mut key).map_err(|error| failed(std::io::Error::other(error)))?;
         make_private_folder(folder).map_err(failed)?;
-        // Only its user may read a temporary file.
+        // Temporary files can only be read by their owner.
         let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
         file.write_all(&key)
             .and_then(|()| file.as_file().sync_all())
@@ -80,7 +81,7 @@ impl MachineKey {
         })
     }
 
-    /// The code of `parts` in this order, which can't be computed without the key: HMAC-SHA256 as 64 hexadecimal
+    /// The code of `parts` in this order, which can't be computed without the key: an HMAC-SHA256 as 64 hexadecimal
     /// digits.
     pub(crate) fn code_of(&self, parts: &[&[u8]]) -> String {
         let mut code =

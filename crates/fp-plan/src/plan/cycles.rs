@@ -6,13 +6,13 @@ use super::graph::Graph;
 use super::id::compare_ids;
 use super::task::{Plan, TaskIndex};
 
-/// For each tangle, a set of tasks that all wait for each other, returns the leaves of its shortest cycle, starting
-/// with the smallest id. Sorted by those ids.
+/// For each tangle (a set of tasks that all wait for each other), returns the leaves of its shortest cycle, starting
+/// with the smallest id. The cycles are sorted by those ids.
 pub fn find_cycles(plan: &Plan, graph: &Graph) -> Vec<Vec<TaskIndex>> {
     let by_id = |a: &TaskIndex, b: &TaskIndex| {
         compare_ids(&plan.tasks[*a].id, &plan.tasks[*b].id).then(a.cmp(b))
     };
-    // Nothing in an order is in a cycle.
+    // Tasks that can be ordered aren't in any cycle.
     let mut open = vec![true; graph.len()];
     graph
         .order(|_| ())
@@ -83,7 +83,7 @@ mod tests {
         paths.into_iter().map(ids).collect()
     }
 
-    /// A flat tree where task `n` waits for what stands at place `n`, from 1.
+    /// A flat tree in which task `n` waits for the tasks in the `n`th item, from 1.
     fn flat(dependencies: &[&str]) -> String {
         let lines = dependencies
             .iter()

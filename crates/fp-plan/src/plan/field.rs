@@ -33,9 +33,9 @@ pub enum FieldForm {
     Text,
     /// One shell command.
     Command,
-    /// One of several words; each list starts with the canonical word, followed by its synonyms.
+    /// One of several words; each inner list has the canonical word first, then its synonyms.
     Choice(&'static [&'static [&'static str]]),
-    /// A list of sentences, separated by `;` or else by `,`.
+    /// A list of sentences, separated by `;`, or by `,` if there is no `;`.
     Criteria,
     /// A list of sentences, separated by `;`.
     Remarks,
@@ -56,12 +56,12 @@ impl FieldForm {
         self.is_list_of_sentences() || self.is_list_of_words() || self == Self::Commands
     }
 
-    /// True if the entries are sentences, and what is indented below one belongs to it.
+    /// True if the entries are sentences; text indented below an entry belongs to it.
     pub fn is_list_of_sentences(self) -> bool {
         matches!(self, Self::Criteria | Self::Remarks | Self::References)
     }
 
-    /// True if the entries are words, which go on one line.
+    /// True if the entries are words, written on one line.
     pub fn is_list_of_words(self) -> bool {
         matches!(self, Self::Ids | Self::Paths | Self::Names)
     }
@@ -130,7 +130,7 @@ impl FieldKind {
         all
     };
 
-    /// The fields that name tasks to wait for: what a task needs, and what merely comes before it.
+    /// The fields that name tasks to wait for: those that a task needs, and those that merely come before it.
     pub const ORDERING: [Self; 2] = [Self::Dependencies, Self::After];
 
     /// The label as written.

@@ -15,7 +15,7 @@ pub struct PlanIndex<'p> {
     plan: &'p Plan<'p>,
     by_id: HashMap<&'p str, TaskIndex>,
     leaves: Vec<TaskIndex>,
-    /// Where the tasks below each end: they stand right behind it.
+    /// For each task, the end of the tasks below it, which directly follow it.
     ends: Vec<TaskIndex>,
 }
 
@@ -86,8 +86,8 @@ impl<'p> PlanIndex<'p> {
     }
 }
 
-/// The graph of which task waits for which, by need or for the order alone. Leaves out unknown ids, and edges of a task
-/// to itself or an ancestor.
+/// The graph of which task waits for which, because it needs it or only for the order. Leaves out unknown ids, and
+/// edges from a task to itself or an ancestor.
 #[derive(Debug)]
 pub struct Graph {
     /// For each task, the tasks that it waits for.
@@ -116,7 +116,8 @@ impl Graph {
         Self { edges }
     }
 
-    /// The weight of the heaviest chain of tasks that ends with each. In `order` each comes after those it waits for.
+    /// For each task, the weight of the heaviest chain that ends with it. `order` must list each task after those it
+    /// waits for.
     pub fn chain_weights(
         &self,
         order: &[TaskIndex],
@@ -143,7 +144,8 @@ impl Graph {
         self.edges.is_empty()
     }
 
-    /// The tasks that `task` names or, as a parent, has, in the order written; may contain a task twice.
+    /// The tasks that `task` names as dependencies or, for a parent, its children, in the order written; may contain
+    /// duplicates.
     pub fn waits_for(&self, task: TaskIndex) -> &[TaskIndex] {
         &self.edges[task]
     }
@@ -157,7 +159,7 @@ impl Graph {
         Self { edges }
     }
 
-    /// Marks every task on which `task` depends, directly or not.
+    /// Marks every task that `task` depends on, directly or indirectly.
     pub fn reached_from(&self, task: TaskIndex) -> Vec<bool> {
         let mut reached = vec![false; self.len()];
         let mut work = vec![task];

@@ -1,4 +1,4 @@
-//! Parses ids that are safe as file names, once, so that no path is ever built from unchecked text.
+//! Parses ids once, into a form that is safe as a file name, so that no path is ever built from unchecked text.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Maximum length of an id in bytes. Leaves room for a suffix within the 255 bytes of a file name.
 pub const MAX_ID_BYTES: usize = 100;
 
-/// The reason why a text is not an id.
+/// The reason why a string isn't an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidId(String);
@@ -118,7 +118,7 @@ id_type!(
     dots: false
 );
 
-/// The id that a plan gets whose goal has no word for one.
+/// The id of a plan whose goal has no word to make one from.
 impl Default for PlanId {
     fn default() -> Self {
         Self("plan".to_owned())
@@ -133,13 +133,14 @@ impl Default for TaskId {
 }
 
 impl AgentName {
-    /// The name of a builder by its number, from 1: `builder-1` and so on, on `machine` of a shared plan `ada-builder-1`.
+    /// The name of builder `number`, from 1: `builder-1` and so on, or `ada-builder-1` on the machine `ada` of a shared
+    /// plan.
     pub fn builder(number: u32, machine: Option<&MachineId>) -> Option<Self> {
         let machine = machine.map_or_else(String::new, |machine| format!("{machine}-"));
         Self::new(format!("{machine}builder-{number}")).ok()
     }
 
-    /// True if `name` is one that [`AgentName::builder`] gives.
+    /// True if `name` is one that [`AgentName::builder`] could return.
     pub fn is_of_builder(name: &str) -> bool {
         let kind = name
             .rsplit_once('-')

@@ -77,22 +77,22 @@ pub(super) fn same_items(a: &[Item], b: &[Item]) -> bool {
             .all(|(a, b)| a.text == b.text && a.note == b.note)
 }
 
-/// The reason why a text is left as it is.
+/// The reason why a text isn't formatted.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FormatError {
-    /// It contains no task, so it is some other text.
+    /// It contains no task, so it is some other kind of text.
     #[error("there is no task in it")]
     NoTask,
-    /// It has lines that only start like a task and can't be interpreted.
+    /// It has lines that start like a task but can't be parsed.
     #[error("{}", if *.0 == 1 { "it has a line that can't be read".to_owned() } else { format!("it has {} lines that can't be read", .0) })]
     Unreadable(usize),
-    /// Part of it would change its meaning in canonical form.
+    /// Part of it would have a different meaning in canonical form.
     #[error("{}", .0.as_ref().map_or_else(|| "its prose would be read as something else".to_owned(), |id| format!("task {id:?} would be read as something else")))]
     Changed(Option<String>),
 }
 
-/// Formats `text` in the canonical form of the list dialect. The result is parsed again to prove that it means the
-/// same, and formatting it once more changes nothing.
+/// Formats `text` in the canonical form of the list dialect. The result is parsed again to make sure that it means the
+/// same and that formatting it again changes nothing.
 ///
 /// # Errors
 ///

@@ -116,7 +116,7 @@ pub struct Reference<'t> {
     pub why: &'t str,
 }
 
-/// Splits a reference into its parts; `None` if it doesn't start with a path, such as a URL or a sentence.
+/// Splits a reference into its parts; `None` if it doesn't start with a path, as with a URL or a sentence.
 pub fn reference(text: &str) -> Option<Reference<'_>> {
     let text = text.trim_start_matches(['`', '[', '*']);
     let end = text

@@ -13,14 +13,14 @@ pub type TaskIndex = usize;
 /// One entry of a field: its trimmed source text and its position.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Item<'t> {
-    /// The unrendered source text: only the path of a file, only the id of a dependency.
+    /// The unrendered source text: for a file only its path, for a dependency only its id.
     pub text: Cow<'t, str>,
     pub span: Span,
     /// The text after a file or a dependency on its line, such as `(new)`, as written.
     pub note: Option<Box<str>>,
 }
 
-/// A field that is given; an empty list (`none`) is a value.
+/// A field that is present; an empty list (`none`) counts as a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Field<'t> {
     /// The entries. A field that isn't a list has at most one.
@@ -32,7 +32,7 @@ pub struct Field<'t> {
 }
 
 impl<'t> Item<'t> {
-    /// The entry that is `part` of `text`, as it stands there.
+    /// An entry with the text `part`, a slice of `text`, as written there.
     pub(crate) fn from_slice(text: &str, part: &'t str) -> Self {
         Self {
             text: part.into(),
@@ -93,13 +93,13 @@ impl<'t> TaskFields<'t> {
         self.get(kind).map_or(&[], |field| &field.items)
     }
 
-    /// The entry of `kind`, unless that is a list.
+    /// The entry of `kind`; `None` if that is a list.
     pub fn value(&self, kind: FieldKind) -> Option<&Item<'t>> {
         let items = self.items(kind);
         items.first().filter(|_| !kind.form().is_list())
     }
 
-    /// The canonical value of `kind`; `None` for a list, and for a word that isn't one of its words.
+    /// The canonical value of `kind`; `None` for a list, and for a word that isn't one of the field's choices.
     pub fn text(&self, kind: FieldKind) -> Option<&str> {
         let text = &*self.value(kind)?.text;
         match kind.form() {
@@ -162,7 +162,7 @@ pub struct Plan<'t> {
 }
 
 impl<'t> Task<'t> {
-    /// True if it has no children; so is a root that is alone in its tree.
+    /// True if it has no children, even if it is a root that is the only task in its tree.
     pub fn is_leaf(&self) -> bool {
         self.children.is_empty()
     }
@@ -217,7 +217,7 @@ impl<'t> Task<'t> {
         self.fields.texts(FieldKind::TestCommands)
     }
 
-    /// Every command that it has run: its test commands, then `Verify`.
+    /// Every command to run for the task: its test commands, then `Verify`.
     pub fn commands(&self) -> impl Iterator<Item = &Item<'t>> {
         [FieldKind::TestCommands, FieldKind::Verify]
             .into_iter()

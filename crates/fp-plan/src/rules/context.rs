@@ -1,5 +1,5 @@
-//! Gives a check everything it sees, and collects its findings. The caller gathers the facts of the world beforehand,
-//! which keeps checking a pure function.
+//! Provides everything that a check can see, and collects its findings. The caller gathers the facts about the outside
+//! world beforehand, which keeps checking a pure function.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -12,7 +12,7 @@ use crate::plan::graph::{Graph, PlanIndex};
 use crate::plan::path::{Reference, literal_prefix, normal, reference};
 use crate::plan::task::{Plan, Task, TaskIndex};
 
-/// The facts of the world around a plan.
+/// The facts about a plan's surroundings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleFacts {
     /// The highest complexity allowed for a leaf.
@@ -21,10 +21,10 @@ pub struct RuleFacts {
     pub paths: HashMap<String, PathFact>,
     /// Which of [`mentioned_programs`] are on the search path. Other words aren't judged.
     pub programs: HashMap<String, bool>,
-    /// The texts of the files that references name a line of.
+    /// The texts of files in which a reference points to a line, by path.
     pub texts: HashMap<String, String>,
     pub requirements: Vec<ConfirmedRequirement>,
-    /// The titles of the leaves that were done before the plan was made, by id: nobody builds them.
+    /// The titles, by id, of leaves that were done before the plan was made, and so aren't built.
     pub done: HashMap<String, String>,
 }
 
@@ -58,9 +58,9 @@ pub enum PathFact {
     File {
         lines: Option<u64>,
     },
-    /// A link on the way leads out of the repository.
+    /// A symlink on the way to it leads out of the repository.
     Outside,
-    /// This system can have no file of that name.
+    /// No file can have this name on this system.
     Impossible,
 }
 
@@ -71,8 +71,8 @@ pub struct ConfirmedRequirement {
     pub text: String,
 }
 
-/// The paths to look up for the facts about `plan`, in the form of [`RuleFacts::paths`], and whether the number of
-/// lines matters. As far as their text tells, they are inside the repository.
+/// The paths to look up for the facts about `plan`, in the form of [`RuleFacts::paths`], each with true if its number
+/// of lines matters. Judging by their text alone, they are inside the repository.
 pub fn mentioned_paths<'p>(plan: &'p Plan<'_>) -> HashMap<Cow<'p, str>, bool> {
     let mut found = HashMap::new();
     let mut add_path = |path: &'p str, has_line: bool| {
@@ -95,8 +95,8 @@ pub fn mentioned_paths<'p>(plan: &'p Plan<'_>) -> HashMap<Cow<'p, str>, bool> {
     found
 }
 
-/// The words in the commands of `plan` to look up on the search path: those that a command starts with, or may start
-/// with behind a comma.
+/// The words in the commands of `plan` to look up on the search path: those that start a command, and those that may
+/// start one after a comma.
 pub fn mentioned_programs<'p>(plan: &'p Plan<'_>) -> HashSet<&'p str> {
     let commands = plan.leaves().flat_map(|leaf| leaf.commands());
     let words = commands.flat_map(|item| {
@@ -112,7 +112,7 @@ pub(super) struct RuleContext<'p> {
     pub(super) plan: &'p Plan<'p>,
     pub(super) index: PlanIndex<'p>,
     pub(super) graph: Graph,
-    /// All tasks, each after its dependencies; without those that a cycle blocks.
+    /// All tasks except those that a cycle blocks, each after its dependencies.
     pub(super) order: Vec<TaskIndex>,
     pub(super) facts: &'p RuleFacts,
     /// True if the parser reported something.

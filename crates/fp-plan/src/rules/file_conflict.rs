@@ -23,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Tree(check_tree),
 };
 
-/// A file as a leaf lists it, and where.
+/// A file as listed by a leaf, and where it is listed.
 type ListedFile<'p> = (Cow<'p, str>, Span);
 
 fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
@@ -47,7 +47,7 @@ fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
         let (id, other) = (&task.id, &context.task(earlier).id);
         let mut ids = written_ids(task, FieldKind::After, |_| true);
         ids.push(other.to_string());
-        // An invalid id would resolve nothing, and be added again and again.
+        // An invalid id would resolve nothing, so it would be added again in every round.
         let fix = TaskId::new(&**other).is_ok().then(|| {
             let title = format!("add `After: {other}`, since both change {path}");
             set_ids(context.plan, task, FieldKind::After, &ids, title)
@@ -63,7 +63,7 @@ fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
     }
 }
 
-/// For two leaves, the later one first, the entries of the later one that they share.
+/// For each pair of leaves, the later one first, the entries of the later one that both share.
 fn shared_files<'p>(
     context: &RuleContext<'p>,
 ) -> BTreeMap<(TaskIndex, TaskIndex), Vec<ListedFile<'p>>> {
@@ -79,7 +79,7 @@ fn shared_files<'p>(
         let own: Vec<ListedFile<'_>> = own.collect();
         for (path, span) in &own {
             for (other, earlier) in seen.iter().rev() {
-                // A leaf with this path or a folder over it comes after all others that share it.
+                // A leaf with this path or a folder above it already comes after all earlier ones that share the path.
                 let has_it = other == path || is_above(other, path);
                 if has_it || is_above(path, other) {
                     let shared = found.entry((later, *earlier)).or_default();
@@ -95,8 +95,8 @@ fn shared_files<'p>(
     found
 }
 
-/// All tasks that can be scheduled, sorted so that the first of any two should come first: the other order would make
-/// the longest path through both longer. A task comes after those that it waits for.
+/// All tasks that can be scheduled, sorted so that for any two, the opposite order would make the longest path through
+/// both longer. Each task comes after those that it waits for.
 fn by_slack(context: &RuleContext<'_>) -> Vec<TaskIndex> {
     let weight = |task: TaskIndex| leaf_weight(context.task(task));
     let end = context.graph.chain_weights(&context.order, weight);

@@ -1,6 +1,6 @@
-//! Makes and applies the edits of findings. Edits of one round never overlap; a skipped finding turns up again in the
-//! next round, on the text as it is then. Edits touch as little as possible, which preserves comments, order and
-//! spacing.
+//! Makes and applies the edits of findings. Edits of the same round never overlap; a skipped finding turns up again in
+//! the next round, which starts from the edited text. Edits touch as little as possible, which preserves comments,
+//! order and spacing.
 
 use super::{RuleFacts, check_plan};
 use crate::diagnostic::{Diagnostic, Span, TextFix};
@@ -16,7 +16,7 @@ const MAX_ROUNDS: usize = 100;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FixedText {
     pub text: String,
-    /// The resolved findings, each as its task and what was done.
+    /// One entry per resolved finding: its task and what was done.
     pub changes: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ pub fn fix_all(source: &str, facts: &RuleFacts) -> FixedText {
     for _ in 0..MAX_ROUNDS {
         let (text, changes) = apply_fixes(&fixed.text, &left);
         let found = mendable_findings(&text, facts);
-        // Edits that don't improve anything would go on for ever.
+        // Without this, edits that don't improve anything would go on forever.
         if changes.is_empty()
             || left
                 .iter()
@@ -90,8 +90,8 @@ pub fn apply_fixes(source: &str, diagnostics: &[Diagnostic]) -> (String, Vec<Str
     (text, changes)
 }
 
-/// The comments in the replaced text, each on its own line with its indentation: they are somebody's words, and no edit
-/// is about them.
+/// The comments in the replaced text, each on its own line with its indentation. Somebody wrote them, and no edit is
+/// meant to remove them.
 fn comments_in(replaced: &str) -> String {
     let newline = if replaced.contains("\r\n") {
         "\r\n"
@@ -112,7 +112,7 @@ fn comments_in(replaced: &str) -> String {
     kept
 }
 
-/// True if an edit adds an item that would absorb the text below, because that is indented further.
+/// True if an edit adds an item that would absorb the text below it, because that text is indented further.
 fn takes_in(source: &str, fix: &TextFix) -> bool {
     let first_column = |text: &str| {
         let line = text.lines().find(|line| !line.trim().is_empty())?;
@@ -145,7 +145,7 @@ pub(super) fn add_field(plan: &Plan, task: &Task, field: FieldKind, entries: &[S
         }
     }
     let mut end = task.own_end();
-    // The text of a task without fields comes first.
+    // If a task has no fields yet, its text comes before the new one.
     if let Some(note) = task.notes.last().filter(|_| end == task.span.end) {
         end = note.span.end;
         text.insert_str(0, newline);
@@ -206,7 +206,7 @@ pub(crate) fn written_ids(
     written.collect()
 }
 
-/// Adds a guardrail before those of a task that has some.
+/// Adds a guardrail before the task's existing ones; `None` if it has no guardrails.
 pub(super) fn add_guardrail(plan: &Plan, task: &Task, guardrail: &str) -> Option<TextFix> {
     let field = task.fields.get(FieldKind::Guardrails)?;
     let first = field.items.first()?.span.start;

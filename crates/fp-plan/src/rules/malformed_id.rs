@@ -59,7 +59,7 @@ fn fault_of(
         .then(|| format!("id {} doesn't extend its parent's, {}", task.id, above.id))
 }
 
-/// The next id below the parent of `task` that nobody has.
+/// The next unused id below the parent of `task`.
 fn free_id(context: &RuleContext<'_>, task: &Task, taken: &mut HashSet<String>) -> String {
     let Some(parent) = task.parent.map(|parent| context.task(parent)) else {
         return "root".to_owned();

@@ -33,7 +33,7 @@ fn check_leaf(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>
     }
 }
 
-/// The missing files that a leaf says it creates: those marked as new, or all of them if its words say so.
+/// The missing files that a leaf says it creates: those marked as new, or all of them if its text says so.
 pub(super) fn created_files<'f>(
     task: &'f Task<'_>,
     facts: &RuleFacts,

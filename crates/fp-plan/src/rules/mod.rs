@@ -57,7 +57,7 @@ mod prelude {
 pub struct Rule {
     /// Such as `duplicate-id`.
     pub id: &'static str,
-    /// The weight of its findings.
+    /// The severity of its findings.
     pub severity: Severity,
     /// The subject of its findings, in one line.
     pub finds: &'static str,
@@ -78,9 +78,9 @@ pub struct Rule {
 enum Check {
     /// None: the parser reports it.
     Parser,
-    /// Every leaf that is still to be built, without lines that only start like a task.
+    /// Every leaf that is still to be built, except for lines that only start like a task.
     Leaf(fn(&RuleContext<'_>, &Task, &mut FindingSink<'_>)),
-    /// Every leaf, also one that was done before the plan was made.
+    /// Every leaf, including those that were done before the plan was made.
     AnyLeaf(fn(&RuleContext<'_>, &Task, &mut FindingSink<'_>)),
     /// Every task.
     Task(fn(&RuleContext<'_>, TaskIndex, &mut FindingSink<'_>)),
@@ -125,8 +125,8 @@ pub fn find_rule(id: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.id == id)
 }
 
-/// Checks `plan` against every rule. `parsed` holds the parser's findings, `facts` the knowledge from outside. The
-/// result includes `parsed` and is in source order.
+/// Checks `plan` against every rule. `parsed` holds the parser's findings, `facts` the facts about the outside world.
+/// The result includes `parsed` and is in source order.
 pub fn check_plan(plan: &Plan, parsed: &[Diagnostic], facts: &RuleFacts) -> Vec<Diagnostic> {
     let context = RuleContext::new(plan, parsed, facts);
     let mut found = parsed.to_vec();

@@ -9,9 +9,9 @@ use crate::plan::path::{Reference, normal, reference};
 
 /// Maximum distance in lines between a reference's line and a name in its text.
 const NEAR: u64 = 10;
-/// Fewest letters of a name that is looked for.
+/// Minimum length of a name to look for, in letters.
 const SHORTEST: usize = 3;
-/// Words before a name that is defined, in most languages.
+/// Keywords that precede the name in a definition, in most languages.
 static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
     let words =
         "def|fn|func|function|class|struct|enum|trait|interface|impl|type|const|static|mod|module";
@@ -62,7 +62,7 @@ fn fault_of(context: &RuleContext<'_>, reference: &Reference<'_>) -> Option<Stri
     Some(detail)
 }
 
-/// Finds a reference whose text names something that its file has, but not near the line.
+/// Reports a reference whose text names something that is in its file, but not near the line.
 fn misplaced_name(
     context: &RuleContext<'_>,
     reference: &Reference<'_>,
@@ -90,8 +90,8 @@ fn misplaced_name(
     ))
 }
 
-/// The words of a reference's text of at least [`SHORTEST`] letters, each with whether it must be a name of code: in
-/// backticks, or in the form of one. An ordinary word is a name only where the file defines it.
+/// The words of at least [`SHORTEST`] letters in a reference's text, each with true if it must be a name from code: in
+/// backticks, or written like an identifier. An ordinary word counts as a name only where the file defines it.
 fn names_in(why: &str) -> impl Iterator<Item = (&str, bool)> {
     why.split('`').enumerate().flat_map(|(i, part)| {
         let is_quoted = i % 2 == 1;

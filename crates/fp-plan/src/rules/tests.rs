@@ -1,4 +1,4 @@
-//! Every rule against its own examples, and what takes more than one rule to show.
+//! Tests every rule against its own examples, and behaviour that takes more than one rule to show.
 
 use std::collections::HashSet;
 
@@ -71,7 +71,7 @@ fn every_rule_holds_for_its_examples() {
             rule.good
         );
         if rule.id == "empty-tree" {
-            // Without a task there is nothing else to be wrong.
+            // Without a task, nothing else can be wrong.
             continue;
         }
         let others = |text: &str| -> HashSet<&str> {
@@ -364,7 +364,7 @@ fn file_conflicts() {
         &[("2", "by 1"), ("3", "by 2")],
     );
     check(&[("1", &["Files: a, a"])], &[]);
-    // What only starts like a task has no place in any order.
+    // A line that only starts like a task isn't part of any order.
     let broken = tree(&[
         leaf("1", 0, &["Files: a"]),
         leaf("2", 0, &["Files: a"]).replace("[ID: 2]", "[ID: ]"),
@@ -568,7 +568,7 @@ fn a_field_is_added_below_the_whole_heading() {
     );
 }
 
-/// Text right below the line of a task stays its text, and isn't read as that of a field.
+/// Text right below the line of a task stays the task's text, and isn't read as part of a field.
 #[test]
 fn the_first_field_is_added_below_the_text_of_a_task() {
     let guardrails =
@@ -579,7 +579,7 @@ fn the_first_field_is_added_below_the_text_of_a_task() {
     }
 }
 
-/// A line of text right below a field isn't read together with what was added between the two.
+/// A line of text right below a field isn't read as part of a field added between the two.
 #[test]
 fn a_field_is_added_apart_from_text() {
     let fixed = fix_all("## [1] A\n- Hints: b\n```\nc\n```\n", &RuleFacts::default()).text;
@@ -589,7 +589,7 @@ fn a_field_is_added_apart_from_text() {
     );
 }
 
-/// Indented code below a new item would be a list in it.
+/// Indented code below a new item would be read as a list inside it.
 #[test]
 fn a_field_is_added_below_code() {
     let fixed = fix_all("- [ID: 1] A\n\n      - code\n", &RuleFacts::default()).text;
@@ -599,7 +599,7 @@ fn a_field_is_added_below_code() {
     );
 }
 
-/// Fields stand where the others do, however the task is indented.
+/// A new field is indented like the others, however the task is indented.
 #[test]
 fn a_field_is_added_beside_the_others() {
     let fixed = fix_all("-   [ID: 1] A\n  - Hints: x\n", &RuleFacts::default()).text;

@@ -56,7 +56,7 @@ pub struct SpeedUp {
     pub factor: f64,
 }
 
-/// One leaf at its place in the order, in the words of the tree.
+/// One leaf at its position in the order, with text as in the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ScheduleStep<'p> {
     #[serde(skip)]
@@ -163,7 +163,7 @@ pub(crate) fn weight_of(task: &Task) -> u32 {
     task.complexity.unwrap_or(1).clamp(1, 1000)
 }
 
-/// The same in a chain of tasks, where parents take no time.
+/// The estimated duration of a task within a chain, where parents take no time.
 pub(crate) fn leaf_weight(task: &Task) -> u64 {
     if task.is_leaf() {
         weight_of(task).into()
@@ -198,7 +198,8 @@ fn critical_path<'p>(plan: &'p Plan<'p>, graph: &Graph, order: &[TaskIndex]) -> 
     }
 }
 
-/// The best result for each number of builders: neither shorter than the critical path nor than an even share.
+/// The best possible speed-up for each number of builders: the duration can't be less than the critical path, or than
+/// an even share of the work.
 fn speed_up(total: u64, critical: u64) -> Vec<SpeedUp> {
     BUILDERS
         .into_iter()
@@ -215,7 +216,7 @@ fn speed_up(total: u64, critical: u64) -> Vec<SpeedUp> {
 }
 
 /// The phase of each task, from 0; parents have phase 0. Phases are groups in order of first appearance, and a leaf
-/// without a group belongs to the phase around it.
+/// without a group belongs to the phase of the leaf before it.
 pub fn phases(plan: &Plan) -> Vec<usize> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut current = 0;

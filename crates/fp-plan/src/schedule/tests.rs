@@ -1,4 +1,4 @@
-//! Order, waves and critical path of small trees, and what holds for any tree.
+//! Order, waves and critical path of small trees, and properties of any tree.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::plan::task::Plan;
 use crate::plan::{parse, path};
 use crate::settings::ExecutionOrder;
 
-/// A flat tree of `id complexity; fields; …` a line.
+/// A flat tree with one task per item, written as `id complexity; fields; …`.
 fn tree(tasks: &[&str]) -> String {
     let mut text = "- [ID: root] Goal\n".to_owned();
     for task in tasks {
@@ -28,7 +28,7 @@ fn tree(tasks: &[&str]) -> String {
     text
 }
 
-/// The schedule of a tree that is never given back.
+/// The schedule of a tree, whose memory is leaked.
 fn run(text: &str, options: &ScheduleOptions) -> Schedule<'static> {
     let plan = Box::leak(Box::new(parse(text.to_owned().leak()).0));
     schedule(plan, options).unwrap()
@@ -241,7 +241,7 @@ fn thousands_of_tasks_are_scheduled() {
         .len(),
         1_000
     );
-    // Files that are free in turns, so that every wave has something in the way.
+    // Files that become free in turn, so that every wave has something in the way.
     let turns: Vec<String> = (1..=2_000)
         .map(|id| match id {
             1 => "1 1; Files: a".to_owned(),
@@ -288,7 +288,7 @@ fn thousands_of_tasks_are_scheduled() {
     );
 }
 
-/// A leaf as it is drawn: complexity, what it waits for (as a part of all before it), files, group.
+/// A generated leaf: complexity, dependencies (as indices into all tasks before it), files, group.
 type Drawn = (
     u32,
     Vec<prop::sample::Index>,
@@ -319,7 +319,7 @@ fn any_leaf() -> impl Strategy<Value = Drawn> {
     )
 }
 
-/// A tree of three leaves a parent, whose leaves wait for leaves and parents before them.
+/// A tree with three leaves per parent, in which leaves wait for earlier leaves and parents.
 fn drawn_tree(leaves: &[Drawn]) -> String {
     let mut text = "- [ID: root] Goal\n".to_owned();
     let mut before: Vec<String> = Vec::new();
@@ -364,7 +364,7 @@ fn any_options() -> impl Strategy<Value = ScheduleOptions> {
     })
 }
 
-/// For each leaf the leaves that it waits for, itself never among them.
+/// For each leaf, the leaves that it waits for, never itself.
 fn waits<'p>(plan: &'p Plan<'_>) -> HashMap<&'p str, Vec<&'p str>> {
     let index = PlanIndex::new(plan);
     plan.leaves()
@@ -394,10 +394,10 @@ fn wave_of<'p>(found: &Schedule<'p>) -> HashMap<&'p str, usize> {
         .collect()
 }
 
-/// The longest chain by complexity that ends with each leaf, the slow way.
+/// The complexity of the longest chain of leaves, computed the slow way.
 fn longest(plan: &Plan, waits: &HashMap<&str, Vec<&str>>) -> u64 {
     let mut length: HashMap<&str, u64> = HashMap::new();
-    // Leaves wait for earlier ones only, in these trees.
+    // In these trees, leaves only wait for earlier ones.
     for leaf in plan.leaves() {
         let before = waits[&*leaf.id]
             .iter()
@@ -448,7 +448,8 @@ proptest! {
         }
     }
 
-    /// Each task is in the first wave, or what it is said to wait for is in the wave before and does hold it up.
+    /// Each task is in the first wave, or the tasks given as the cause of its delay are in the wave before it and do
+    /// hold it up.
     #[test]
     fn every_delay_has_its_cause(leaves in prop::collection::vec(any_leaf(), 1..24), options in any_options()) {
         let text = drawn_tree(&leaves);

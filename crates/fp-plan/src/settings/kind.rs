@@ -30,7 +30,7 @@ pub enum SettingKind {
     Amount,
     Group(fn() -> Vec<SettingRow>),
     List(&'static SettingKind),
-    /// Values by names of the user's choice.
+    /// Values keyed by names that the user chooses.
     Map(&'static SettingKind),
 }
 
@@ -44,7 +44,7 @@ pub enum SpendingLimit {
 }
 
 impl SpendingLimit {
-    /// As much as this beyond `spent`, which is in the same unit.
+    /// The limit that allows this much more than `spent`, which is in the same unit.
     pub fn on_top_of(self, spent: Self) -> Self {
         match (self, spent) {
             (Self::MicroUsd(more), Self::MicroUsd(spent)) => {
@@ -127,7 +127,7 @@ impl Hint for SettingFault {
 }
 
 impl SettingFault {
-    /// There is no setting `key` among those `known`.
+    /// The fault for a `key` that isn't among the `known` settings.
     pub(super) fn unknown(key: &str, known: impl Iterator<Item = String>) -> Self {
         Self {
             said: format!("there is no setting `{key}`"),
@@ -136,7 +136,7 @@ impl SettingFault {
         }
     }
 
-    /// The setting `key` can't have a value.
+    /// The fault for a value that the setting `key` can't have.
     fn of_value(key: &str, detail: &str) -> Self {
         let key = if key.is_empty() { "the file" } else { key };
         Self {
@@ -232,7 +232,7 @@ fn taken_group(
     };
     let mut taken = Map::new();
     for (name, value) in fields {
-        // Editors look for a schema of the file here; it isn't a setting.
+        // Editors look here for the file's schema; it isn't a setting.
         if value.is_null() || name == "$schema" && key.is_empty() {
             continue;
         }

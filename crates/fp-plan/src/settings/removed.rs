@@ -1,4 +1,4 @@
-//! Settings of earlier versions. A file that has one is read without it, and its user is told what replaces it.
+//! Handles settings from earlier versions. If a file has one, it is ignored, and the user is told what replaces it.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ pub struct RemovedSetting {
     pub instead: &'static str,
 }
 
-/// Each removed setting, and behind a colon its replacement.
+/// Each removed setting, followed by a colon and its replacement.
 const REMOVED: &str = "\
 agents.builder.args: name a program of your own in `agents.programs`
 agents.verifier.args: name a program of your own in `agents.programs`
@@ -35,7 +35,8 @@ fn removed_settings() -> impl Iterator<Item = RemovedSetting> {
     lines.map(|(key, instead)| RemovedSetting { key, instead })
 }
 
-/// Takes the removed settings out of the content of a settings file, and sets what two of their values mean now.
+/// Takes the removed settings out of the content of a settings file, and carries two of their values over to the
+/// settings that replace them.
 pub(super) fn take_removed(fields: &mut Value) -> Vec<RemovedSetting> {
     let mut found = Vec::new();
     for removed in removed_settings() {
@@ -52,7 +53,7 @@ pub(super) fn take_removed(fields: &mut Value) -> Vec<RemovedSetting> {
     found
 }
 
-/// Why the dotted `key` is no setting any more, if it was one.
+/// The fault for a dotted `key` that used to be a setting; `None` if it never was one.
 pub(super) fn fault_of(key: &str) -> Option<SettingFault> {
     let is_in = |group: &str| {
         key.strip_prefix(group)

@@ -107,7 +107,7 @@ fn every_default_could_be_given_in_a_file() {
     "#);
 }
 
-/// Whoever adds a setting says here, too, what a repository may do with it.
+/// Anyone who adds a setting must also state here what a repository may do with it.
 #[test]
 fn what_a_repository_may_set() {
     let of = |class: SettingClass| {

@@ -1,4 +1,4 @@
-//! Chooses the parts of a subject: type and scope, and the title, which a model wrote, made fit for one line.
+//! Chooses the parts of a subject: the type, the scope, and the model-written title, cleaned up to fit on one line.
 
 use std::sync::LazyLock;
 
@@ -14,8 +14,8 @@ const INSTRUCTIONS: [&str; 3] = ["fixup!", "squash!", "amend!"];
 /// Characters at the start of a subject that git, a shell or Markdown reads as a comment, an option or a list.
 const SIGNS: [char; 5] = ['#', '-', '*', '>', ';'];
 
-/// Makes one line: joins blanks, removes invisible characters, a final full stop, and anything at the start that git
-/// reads as a comment, an option, a separator or an instruction. The result may be empty.
+/// Makes `title` a single line: joins blanks, and removes invisible characters, a final full stop, and anything at the
+/// start that git reads as a comment, an option, a separator or an instruction. The result may be empty.
 pub(super) fn clean_title(title: &str) -> String {
     let line = one_line(&title.replace(is_invisible, ""));
     let mut rest = line.as_str();
@@ -26,7 +26,7 @@ pub(super) fn clean_title(title: &str) -> String {
     sentence.unwrap_or(rest).trim_end().to_owned()
 }
 
-/// The start of a subject that git or a reader doesn't take for a word, if there is one.
+/// The start of a subject that git or a reader wouldn't take for a word, if any.
 pub(super) fn misread_start(subject: &str) -> Option<&str> {
     let sign = || subject.starts_with(SIGNS).then(|| &subject[..1]);
     INSTRUCTIONS
@@ -62,7 +62,7 @@ pub(super) const TYPES: [&str; 11] = [
     "build", "chore", "ci", "docs", "feat", "fix", "perf", "refactor", "revert", "style", "test",
 ];
 
-/// First words that announce another type than a fix, whatever follows.
+/// First words that announce a type other than a fix, whatever follows.
 const BY_FIRST_WORD: [(&str, &str); 2] = [
     ("feat", "add implement create support allow"),
     (
@@ -84,7 +84,8 @@ pub fn is_fix(subject: &str) -> bool {
     FIXES.is_match(subject)
 }
 
-/// Chooses the type: by the files if all are of one sort, else by the words. A title that begins with its type keeps that.
+/// Chooses the type: by the files if they are all of one kind, otherwise by the words. A title that begins with its
+/// type keeps it.
 pub(super) fn type_of(words: &str, files: &[RepoPath]) -> &'static str {
     let first = words.split(' ').next().unwrap_or_default().to_lowercase();
     let mut by_first = BY_FIRST_WORD.iter();
@@ -99,7 +100,7 @@ pub(super) fn type_of(words: &str, files: &[RepoPath]) -> &'static str {
     }
 }
 
-/// The scope of the history that names a folder of all files, or the only file.
+/// The scope from the history that names a folder shared by all files, or the only file.
 pub(super) fn scope_of(files: &[RepoPath], history: &CommitHistory) -> Option<String> {
     let names = |file: &RepoPath| -> Vec<String> {
         let path = file.to_lossy().into_owned();

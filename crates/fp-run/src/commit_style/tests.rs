@@ -22,7 +22,7 @@ const LOWER: [&str; 2] = [
     "git: measure the working tree once",
     "add the login page of the site",
 ];
-/// Its subjects of few words make no task's title shorter.
+/// Terse subjects, which don't make a task's title any shorter.
 const TERSE: [&str; 4] = [
     "wip",
     "fix typo",
@@ -323,7 +323,7 @@ fn what_is_wrong_is_said() {
 }
 
 proptest! {
-    /// The program takes the messages that it composes.
+    /// The program accepts the messages that it composes itself.
     #[test]
     fn composed_messages_pass(
         subjects in prop::sample::select(vec![&ALL_SCOPED[..], &TYPED, &MIXED, &TERSE, &[]]),

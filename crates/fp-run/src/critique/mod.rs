@@ -1,5 +1,5 @@
-//! Makes a critic's opinion of a task tree count: it must cover every leaf, and the verdict follows from its findings.
-//! The critic finds; the program decides.
+//! Turns a critic's opinion of a task tree into a critique: it must cover every leaf, and the verdict follows from its
+//! findings. The critic finds; the program decides.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -72,7 +72,7 @@ pub struct CriticFinding {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
     pub item: CritiqueItem,
-    /// Its weight; never a pass.
+    /// Its severity; never a pass.
     pub verdict: CriticVerdict,
     /// The fault, on one line.
     pub text: String,
@@ -123,9 +123,10 @@ impl Hint for NotJudged {
     }
 }
 
-/// Makes a critique of `plan`, a valid tree whose text has the hash `tree_hash`, from the ids of the leaves that `passed`
-/// and from `remarks`, each `LEAF ITEM: TEXT`. A leaf that passed in `last`, the round before, and has not changed still
-/// passes where nobody names it. Fails if another leaf is left out, an unknown one named, or one judged in both ways.
+/// Makes a critique of `plan`, a valid tree whose text has the hash `tree_hash`, from the ids of the leaves that
+/// `passed` and from `remarks`, each `LEAF ITEM: TEXT`. A leaf that passed in the previous round, `last`, and hasn't
+/// changed still passes if it isn't named. Fails if another leaf is left out, an unknown one is named, or one both
+/// passes and has a finding.
 pub fn new_critique(
     plan: &Plan,
     tree_hash: String,
@@ -208,7 +209,7 @@ fn read_remark(written: &str) -> Option<(&str, CritiqueItem, String)> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Critique {
-    /// From 1. The same tree again counts as the same round.
+    /// From 1. Judging the same tree again counts as the same round.
     pub round: u32,
     /// The severest verdict among its findings.
     pub verdict: CriticVerdict,
@@ -225,7 +226,7 @@ pub struct Critique {
 }
 
 impl Critique {
-    /// A first critique; the worst finding is its verdict.
+    /// A first-round critique; its verdict is that of the worst finding.
     pub(crate) fn of_findings(
         tree_hash: String,
         leaves: usize,
@@ -272,7 +273,7 @@ impl Critique {
         )
     }
 
-    /// The findings as a list, in the critic's own characters: the next tree takes its wording from here.
+    /// The findings as a list, verbatim, because the next tree takes its wording from here.
     pub fn finding_list(&self) -> String {
         let lines = self.findings.iter().map(|finding| {
             let place = match &finding.task {

@@ -1,7 +1,7 @@
 use super::*;
 use fp_plan::plan::parse;
 
-/// A parent with two leaves, and a leaf of the name of what stands for the whole tree where `odd`.
+/// A parent with two leaves and, if `odd`, a leaf whose id is the word that stands for the whole tree.
 fn text(odd: bool) -> String {
     let mut text = String::from(
         "- [ID: 1] Goal (Complexity: 5)\n  - [ID: 1.1] Parse *numbers* (Complexity: 2)\n  \
@@ -26,7 +26,7 @@ fn critique_of(
     new_critique(&parse(text).0, String::new(), &pass, &remarks, None)
 }
 
-/// The findings, a line each, or the error.
+/// The findings, one per line, or the error.
 fn judged(text: &str, pass: &[&str], remarks: &[(CriticVerdict, &str)]) -> String {
     match critique_of(text, pass, remarks) {
         Ok(critique) => {

@@ -1,5 +1,5 @@
-//! Decides which edits of a builder belong to its task. The guard applies the same boundary as verification, so an edit
-//! it lets through doesn't fail there, and a builder learns of one that would before doing the work.
+//! Decides which edits of a builder belong to its task. The guard applies the same boundary as verification: an edit it
+//! allows doesn't fail there, and a builder learns of one that would fail before doing the work.
 
 use crate::run::State;
 use crate::run::event::Event;
@@ -16,10 +16,10 @@ const NAMED: usize = 5;
 /// Longest reason for a refusal, in bytes.
 const MAX_REFUSAL: usize = 400;
 
-/// Longest path in a command that is offered, in bytes.
+/// Longest path in a suggested command, in bytes.
 const MAX_ARGUMENT: usize = 200;
 
-/// The target of an edit, with links resolved. Paths stored as text are as the agent knows them.
+/// The target of an edit, with links resolved. Paths stored as strings are spelled the way the agent knows them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditPlace {
     /// In the task's working tree.

@@ -1,8 +1,8 @@
-//! Makes the decisions of hooks from facts: which agent of a run acts, and whether it or the lead may stop. The binary
-//! gathers the facts and speaks the client's language.
+//! Makes the decisions of hooks from facts: which agent of a run is acting, and whether it or the lead may stop. The
+//! binary gathers the facts and speaks the client's language.
 //!
-//! A teammate's type is its name. A background agent only has an id from the client, until something that it or its
-//! lead does reveals its name; the log then remembers it.
+//! A teammate's type is its name. A background agent only has the client's id, until something that it or its lead does
+//! reveals its name; the log then remembers it.
 
 pub mod guard;
 pub mod own_command;
@@ -16,14 +16,14 @@ use crate::run::next::{LeadAction, RunSurroundings};
 use crate::run::state::{Activity, Role, Status, TaskState};
 use fp_plan::plan::id::{AgentName, TaskId};
 
-/// Maximum length in bytes of a client's id that is remembered.
+/// Maximum length of a remembered client id, in bytes.
 const CLIENT_ID_BYTES: usize = 200;
 
 /// An agent as the client describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HookAgent<'e> {
     Named(AgentName),
-    /// Of a type of this plugin.
+    /// Its type is one of this plugin's.
     Background {
         is_builder: bool,
         id: Option<&'e str>,
@@ -46,7 +46,7 @@ impl<'e> HookAgent<'e> {
         })
     }
 
-    /// Its name in the run, if it certainly belongs to it.
+    /// Its name in the run, if it definitely belongs to the run.
     pub fn known_in(&self, state: &State) -> Option<AgentName> {
         let name = match self {
             Self::Named(name) => Some(name),
@@ -55,8 +55,8 @@ impl<'e> HookAgent<'e> {
         name.filter(|name| state.has_agent(name)).cloned()
     }
 
-    /// Its name in the run, if it probably belongs to it: in a run with one builder, a background builder without a name
-    /// is this one.
+    /// Its name in the run, if it probably belongs to the run: in a run with one builder, an unnamed background builder
+    /// is that one.
     pub fn name_in(&self, state: &State) -> Option<AgentName> {
         let guess = match self {
             Self::Background {
@@ -73,8 +73,8 @@ impl<'e> HookAgent<'e> {
     }
 }
 
-/// The reason why a builder may not claim as `name`: the ledger knows it under another name, or has given the name to
-/// another agent. `id` is the client's id of the builder, where it has one.
+/// The reason why a builder may not claim as `name`: the log knows it under another name, the run has no such builder,
+/// or another agent at work has the name. `id` is the client's id of the builder, if it has one.
 pub fn refuse_name(state: &State, name: &AgentName, id: Option<&str>) -> Option<String> {
     let plan = &state.plan_id;
     let known = id.and_then(|id| state.agent_ids.get(id));
@@ -97,8 +97,8 @@ pub fn refuse_name(state: &State, name: &AgentName, id: Option<&str>) -> Option<
         .then(|| format!("another agent of the run of {plan} has the name {name}"))
 }
 
-/// The reason why `agent`, or the lead where it is `None`, may not judge `task`: only the verifier that was asked for
-/// this submission may, or the lead of a run that has no verifiers.
+/// The reason why `agent` (`None` for the lead) may not judge `task`: only the verifier that was asked about this
+/// submission may, or the lead of a run without verifiers.
 pub fn refuse_verdict(
     state: &State,
     agent: Option<&HookAgent<'_>>,
@@ -116,7 +116,7 @@ pub fn refuse_verdict(
     let is_asked = match (agent, agent.known_in(state)) {
         (_, Some(known)) => asked.any(|(name, _)| *name == known),
         (HookAgent::Named(_), None) => false,
-        // It may be a verifier that no hook saw start.
+        // It may be a verifier whose start no hook saw.
         (HookAgent::Background { .. }, None) => {
             asked.any(|(name, _)| !state.agent_ids.values().any(|known| known == name))
         }
@@ -144,7 +144,7 @@ pub fn message_reached(state: &State, name: &AgentName) -> Option<Event> {
 /// The answer to a stopping agent or lead.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct StopDecision {
-    /// To be logged before the answer is given.
+    /// Events to log before the answer is given.
     pub events: Vec<Event>,
     /// The reason to continue; `None` lets it stop.
     pub told: Option<String>,
@@ -157,11 +157,11 @@ impl StopDecision {
     }
 }
 
-/// Nudges a builder that stops before it submits its task. All other agents may stop. Logs the stop, which makes the
-/// work left behind due.
+/// Nudges a builder that stops before it submits its task; all other agents may stop. Logs the stop, so that the work
+/// left behind is due again.
 ///
-/// At most `nudges` times in one iteration, and only if it `may_continue`: no stop hook has just prevented a stop. `said`
-/// is the last that it said.
+/// Nudges at most `nudges` times per iteration, and only if it `may_continue`, that is, if no stop hook has just
+/// prevented a stop. `said` is the agent's last message.
 pub fn agent_stops(
     state: &State,
     agent: &AgentName,
@@ -193,7 +193,7 @@ pub fn agent_stops(
     StopDecision::without_reply(ended.into_iter().collect())
 }
 
-/// Work that a stopping lead leaves undone.
+/// The work that a lead would leave undone by stopping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeadDue {
     /// Nothing: an agent wakes it, the user is asked, or the run is over.
@@ -222,7 +222,7 @@ pub fn lead_due(state: &State, around: &RunSurroundings) -> LeadDue {
     let is_idle = agents.all(|agent| agent.activity == Activity::Idle);
     let commits = state.own_running().any(TaskState::awaits_commit);
     let waits_for_others = state.is_shared() && !commits && state.end_commands_due().is_empty();
-    // A wait while every agent is idle is for a commit, which `fp next` makes, or for other machines.
+    // If every agent is idle, a wait is for a commit, which `fp next` makes, or for other machines.
     if starts || (is_idle && !waits_for_others && has(|a| matches!(a, LeadAction::Wait { .. }))) {
         LeadDue::Work
     } else if has(|a| matches!(a, LeadAction::Deadlock { .. } | LeadAction::Revise { .. })) {

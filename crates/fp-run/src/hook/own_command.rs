@@ -1,13 +1,13 @@
-//! Recognises command lines that only call this program, to spare the user the client's questions. A permission covers
-//! the whole line, so the line is read strictly: a single character that a shell could interpret leaves the decision to
-//! the user's own rules.
+//! Recognises command lines that only call this program, to spare the user the client's permission prompts. A
+//! permission covers the whole line, so the line is read strictly: a single character that a shell could interpret
+//! leaves the decision to the user's own rules.
 
 use fp_plan::plan::id::AgentName;
 
 use super::{BUILDER, VERIFIER};
 use crate::run::state::Role;
 
-/// Who runs a command line, as the client tells.
+/// The caller of a command line, according to the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caller {
     /// The main session, which talks with the user.
@@ -23,7 +23,7 @@ pub enum Caller {
 }
 
 impl Caller {
-    /// Tells the caller by the type and the id of its agent. A teammate's type is its name.
+    /// Determines the caller from the type and id of its agent. A teammate's type is its name.
     pub fn from_agent(agent_type: Option<&str>, agent_id: Option<&str>) -> Self {
         match agent_type {
             Some(BUILDER) => Self::Builder,
@@ -58,9 +58,9 @@ const EVERYBODY: &[Caller] = &[
     Caller::Stranger,
 ];
 
-/// The only calls that the user need not be asked about, a line each: the command and its action, `*` for any word
-/// between and `.` where nothing may follow, then its flags, with a `=` where a value follows. Any other call consents,
-/// spends, loosens a check, or reads or writes where its caller says.
+/// The only calls that the user needn't be asked about, one per line: the command and its action, `*` for any word in
+/// between and `.` where nothing may follow, then its flags, with a `=` if they take a value. Any other call gives
+/// consent, spends, loosens a check, or reads or writes wherever its caller says.
 const ALLOWED: [(&[Caller], &str); 6] = [
     (
         EVERYBODY,
@@ -138,9 +138,9 @@ const ALLOWED: [(&[Caller], &str); 6] = [
         ",
     ),
 ];
-/// Flags of every command. `-C` is none of them: another folder may be another repository.
+/// Flags that every command takes. `-C` isn't one of them, since another folder may be another repository.
 const ANYWHERE: [&str; 6] = ["--format=", "--help", "-h", "--json", "-q", "--quiet"];
-/// The user's words and the user's agreement, some with the flag that makes it that. Hooks record an answer where it is
+/// Calls that state the user's words or agreement, some only with a certain flag. Hooks record an answer where it is
 /// given, so no agent has to repeat it.
 const OF_THE_USER: [(&str, Option<&str>); 4] = [
     ("answer", None),
@@ -149,8 +149,8 @@ const OF_THE_USER: [(&str, Option<&str>); 4] = [
     ("share", None),
 ];
 
-/// The commands of version 0.2 that are a part of another one now, and their new spelling. A flag behind an old one has to
-/// be there, and changes its name.
+/// Commands of version 0.2 that are now part of another one, with their new spelling. A flag after an old command is
+/// required, and is renamed.
 const FOLDED: [(&str, &str); 12] = [
     ("bundle --out", "install --bundle"),
     ("completions", "install --completions"),
@@ -166,7 +166,7 @@ const FOLDED: [(&str, &str); 12] = [
     ("uninstall", "install --remove"),
 ];
 
-/// `arguments`, those of a call, with a command of version 0.2 spelled as it is now.
+/// Respells a call's `arguments` if they use a command of version 0.2.
 pub fn respelled(mut arguments: Vec<String>) -> Vec<String> {
     let Some(at) = subcommand_at(&arguments) else {
         return arguments;
@@ -234,15 +234,15 @@ fn covers_call(allowed: &str, arguments: &[String]) -> bool {
     })
 }
 
-/// Programs that start no other one, whatever their arguments are.
+/// Programs that start no other program, except with [`RUNNING_FLAGS`].
 const OF_TEXT: &[&str] = &[
     "cat", "cd", "cut", "diff", "echo", "egrep", "fgrep", "gh", "git", "grep", "head", "jq", "ls",
     "mkdir", "printf", "rg", "sed", "sort", "tail", "tee", "touch", "tr", "uniq", "wc",
 ];
-/// Arguments with which some of them do.
+/// Arguments that make some of them start another program.
 const RUNNING_FLAGS: &str = "--pre --compress-program --exec --open-files-in-pager --ext-diff -O alias extension \
                              --hostname-bin";
-/// Subcommands of git that take words as text.
+/// Git subcommands that treat their arguments as text.
 const OF_GIT: &[&str] = &[
     "add", "blame", "branch", "commit", "diff", "grep", "log", "shortlog", "show", "stash",
     "status", "tag",
@@ -250,16 +250,16 @@ const OF_GIT: &[&str] = &[
 /// The answer to a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineJudgement {
-    /// The line consists of calls of this program that the caller may make, each with its words.
+    /// The line consists only of calls to this program that the caller may make; the words of each.
     Own(Vec<Vec<String>>),
-    /// The line has a call for another role; the reason.
+    /// The line contains a call meant for another role; the reason.
     NotYours(String),
     /// The user's own rules decide.
     Unknown,
 }
 
 /// Judges `line`, which `caller` is about to run. Only a single call or several joined by `&&`, without substitution,
-/// redirection, pipe or background, are its own.
+/// redirection, pipe or background job, count as its own.
 pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
     let is_own = |call: &Vec<String>| call.first().is_some_and(|program| program == "fp");
     let own = shell_calls(line, false).filter(|calls| calls.iter().all(is_own));
@@ -282,13 +282,13 @@ pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
     }
 }
 
-/// The words of `call` behind its program, spelled as they are now.
+/// The arguments of `call`, without the program, in the current spelling.
 fn arguments_of(call: &[String]) -> Vec<String> {
     respelled(call.iter().skip(1).cloned().collect())
 }
 
-/// The arguments of each call of this program in `line`. Where a program for texts only gets told of them, they are no
-/// calls. `None` if the line can't be read, or has another program.
+/// The arguments of each call to this program in `line`. A call that merely appears as text in another program's
+/// arguments doesn't count. `None` if the line can't be read or may run something else.
 fn calls_among(line: &str) -> Option<Vec<Vec<String>>> {
     let mut calls = shell_calls(line, true)?;
     let is_ours = |call: &Vec<String>| call.first().is_some_and(|word| is_this_program(word));
@@ -301,7 +301,7 @@ fn calls_among(line: &str) -> Option<Vec<Vec<String>>> {
     is_readable.then(|| calls.iter().map(|call| arguments_of(call)).collect())
 }
 
-/// True if `program` runs nothing that its arguments `words` or its input say.
+/// True if `program` never runs anything taken from its arguments, `words`, or from its input.
 fn only_reads_words(program: &str, words: &[String]) -> bool {
     let is_running_flag = |word: &String| {
         let flag = word.split('=').next().unwrap_or_default();
@@ -315,7 +315,7 @@ fn only_reads_words(program: &str, words: &[String]) -> bool {
     reads && !words.iter().any(is_running_flag)
 }
 
-/// True if `word`, an argument of `sed`, is no script, or one that searches or replaces and runs nothing.
+/// True if `word`, an argument of `sed`, isn't a script, or is one that only searches or replaces and runs nothing.
 fn only_edits(word: &str) -> bool {
     let is_end = |end: &str, of: &str| end.chars().all(|c| c.is_ascii_digit() || of.contains(c));
     let parts: Vec<&str> = word.split('/').collect();
@@ -326,8 +326,9 @@ fn only_edits(word: &str) -> bool {
     }
 }
 
-/// `line` with a document whose end is quoted, which a shell leaves as it is, as one quoted word. Only the first one, and
-/// only where nothing before it could make it something else: it is often a commit's message or a file's text.
+/// Returns `line` with a heredoc as a single quoted word. Only the first one, only if its delimiter is quoted, so that
+/// a shell leaves the text alone, and only if nothing before it could change its meaning: it is often a commit message
+/// or a file's text.
 fn without_quoted_document(line: &str) -> String {
     let replaced = || {
         let (before, rest) = line.split_once("<<'")?;
@@ -349,14 +350,14 @@ fn without_quoted_document(line: &str) -> String {
     replaced().unwrap_or_else(|| line.to_owned())
 }
 
-/// The reason why a call with these `arguments` is not for an agent that plays `role` as a process, whose program may have
-/// no hooks.
+/// The reason why a call with these `arguments` isn't for an agent that plays `role` as a process of `fp run`, whose
+/// program may have no hooks.
 pub fn refuse_process(role: Role, arguments: Vec<String>) -> Option<String> {
     let caller = match role {
         Role::Builder => Caller::Builder,
         Role::Verifier => Caller::Verifier,
     };
-    // The client calls it for its agents.
+    // The client calls `fp hook` for its agents.
     if arguments.first().is_some_and(|word| word == "hook") {
         return None;
     }
@@ -370,7 +371,7 @@ pub fn refuse_process(role: Role, arguments: Vec<String>) -> Option<String> {
     not_of(caller, &arguments).or_else(of_others)
 }
 
-/// Splits `cd FOLDER && REST`, where the folder is an absolute path that a shell leaves as it is.
+/// Splits `cd FOLDER && REST` if the folder is an absolute path that a shell takes literally.
 pub fn behind_cd(line: &str) -> Option<(&str, &str)> {
     let (folder, rest) = line
         .trim_start_matches(' ')
@@ -385,7 +386,7 @@ pub fn behind_cd(line: &str) -> Option<(&str, &str)> {
     (folder.starts_with('/') && folder.chars().all(is_meant)).then_some((folder, rest))
 }
 
-/// The arguments behind this program wherever `text`, its quotes taken away, names it.
+/// The arguments after each mention of this program in `text`, with quotes removed.
 fn calls_named_in(text: &str) -> Vec<Vec<String>> {
     let bare = text.replace(['\'', '"', '\\'], "");
     let is_start =
@@ -407,7 +408,7 @@ fn is_this_program(word: &str) -> bool {
 
 /// The position of the subcommand in `arguments`.
 fn subcommand_at(arguments: &[String]) -> Option<usize> {
-    // Flags of one letter, of which `-C` takes what is behind it, or else the next word.
+    // In a word of short flags, the value of `-C` is the rest of the word or, if there is none, the next word.
     let takes_next = |word: &str| !word.starts_with("--") && word.find('C') == Some(word.len() - 1);
     let mut at = 0;
     loop {
@@ -420,8 +421,8 @@ fn subcommand_at(arguments: &[String]) -> Option<usize> {
     }
 }
 
-/// The reason why the call with these `arguments` is not for `caller`, an agent of this plugin; of `hook`, why it is for
-/// nobody.
+/// The reason why the call with these `arguments` isn't for `caller`, an agent of this plugin; for `hook`, why nobody
+/// may call it.
 fn not_of(caller: Caller, arguments: &[String]) -> Option<String> {
     let subcommand = arguments[subcommand_at(arguments)?].as_str();
     if subcommand == "hook" {
@@ -434,7 +435,7 @@ fn not_of(caller: Caller, arguments: &[String]) -> Option<String> {
     }
     let of_command = |(_, line): &(_, &str)| line.split(' ').next() == Some(subcommand);
     let lines: Vec<(&[Caller], &str)> = allowed_calls().filter(of_command).collect();
-    // True if some line of the command has the word, and none of them is the caller's.
+    // True if the word is the user's, or is in some line of the command but in none of the caller's.
     let is_of_others = |wanted: &str, flag: Option<&str>| {
         let is_it = |word: &str| word.trim_end_matches('=') == wanted;
         let has_it = lines.iter().filter(|(_, line)| line.split(' ').any(is_it));
@@ -459,7 +460,7 @@ fn not_of(caller: Caller, arguments: &[String]) -> Option<String> {
 fn is_harmless(arguments: &[String], caller: Caller) -> bool {
     let has = |wanted: fn(&str) -> bool| arguments.iter().any(|word| wanted(word));
     let is_command = |name: &str| arguments.first().is_some_and(|word| word == name);
-    // A file of the caller's choice may be any that the user has.
+    // A file that the caller chooses could be any of the user's files.
     let edits_any_file = has(|word| word.starts_with("--fix") || word == "--fmt")
         && (caller == Caller::Stranger || has(|word| word.to_ascii_lowercase().contains(".md")));
     // Only the lead has heard the user.
@@ -471,9 +472,9 @@ fn is_harmless(arguments: &[String], caller: Caller) -> bool {
         && allowed_calls().any(|(of, line)| of.contains(&caller) && covers_call(line, arguments))
 }
 
-/// Splits `line` into calls and words; `None` if a character means more than itself. With `joins`, which is for finding
-/// calls and never for allowing them, calls may also be joined by pipes, semicolons and line ends; files they read and
-/// write are words, and any other character that starts no program stands for itself.
+/// Splits `line` into calls and words; `None` if a character has a special meaning. With `joins`, which is for finding
+/// calls and never for allowing them, pipes, semicolons and line ends also separate calls, redirected files are words,
+/// and any other character that can't start a program stands for itself.
 fn shell_calls(line: &str, joins: bool) -> Option<Vec<Vec<String>>> {
     let (mut calls, mut call) = (Vec::new(), Vec::new());
     let mut word: Option<String> = None;
@@ -491,7 +492,7 @@ fn shell_calls(line: &str, joins: bool) -> Option<Vec<Vec<String>>> {
                 calls.push(std::mem::take(&mut call));
             }
             '>' | '<' if joins => {
-                // What follows the file would be the program.
+                // The word after the file would be the program.
                 let is_number = |word: &String| word.bytes().all(|b| b.is_ascii_digit());
                 if call.is_empty() && word.as_ref().is_none_or(is_number) {
                     return None;
@@ -506,7 +507,7 @@ fn shell_calls(line: &str, joins: bool) -> Option<Vec<Vec<String>>> {
             '\'' | '"' => word
                 .get_or_insert_default()
                 .push_str(&quoted(&mut chars, c, joins)?),
-            // An apostrophe between quoted texts, and a line that goes on in the next one.
+            // An apostrophe between quoted strings, or a line continuation.
             '\\' => match chars.next()? {
                 '\'' => word.get_or_insert_default().push('\''),
                 '\n' => {}
@@ -514,8 +515,8 @@ fn shell_calls(line: &str, joins: bool) -> Option<Vec<Vec<String>>> {
                 _ => return None,
             },
             '=' if joins => word.get_or_insert_default().push(c),
-            // At the start of a word, zsh expands it to the path of a program.
-            // So it can be behind another one or a colon, by a setting of zsh.
+            // At the start of a word, zsh expands it to the path of a program; with some zsh settings, also after a
+            // colon or another `=`.
             '=' => word
                 .as_mut()
                 .filter(|word| !word.is_empty() && !word.ends_with([':', '=']))?
@@ -532,7 +533,7 @@ fn shell_calls(line: &str, joins: bool) -> Option<Vec<Vec<String>>> {
     Some(calls)
 }
 
-/// The text up to the closing quote. Some characters keep their meaning between double quotes.
+/// Reads up to the closing quote; `None` if a character keeps its special meaning between double quotes.
 fn quoted(chars: &mut impl Iterator<Item = char>, quote: char, escapes: bool) -> Option<String> {
     let mut text = String::new();
     while let Some(c) = chars.next() {
@@ -550,7 +551,7 @@ fn quoted(chars: &mut impl Iterator<Item = char>, quote: char, escapes: bool) ->
 }
 
 fn is_plain(c: char) -> bool {
-    // Some shells take a letter beyond ASCII for a blank.
+    // Some shells treat a non-ASCII letter as a blank.
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | ',' | '+' | '@' | '%')
 }
 
@@ -1015,7 +1016,7 @@ mod tests {
     }
 
     proptest! {
-        /// Outside single quotes, what is allowed has no character that a shell could give a meaning.
+        /// Outside single quotes, an allowed line has no character that a shell could interpret.
         #[test]
         fn nothing_with_a_meaning_gets_through(line in "fp [a-z]{1,6}[ !#-~]{0,30}") {
             if is_own(&line, Caller::Lead) {

@@ -13,7 +13,7 @@ pub const MAX_BYTES: usize = 2048;
 const MAX_GOAL: usize = 300;
 const MAX_TITLE: usize = 80;
 const MAX_QUESTION: usize = 200;
-/// Maximum number of tasks and of questions that are listed.
+/// Maximum number of tasks listed, and of questions.
 const NAMED: usize = 3;
 
 /// An unfinished run.
@@ -30,7 +30,7 @@ pub struct LedRun<'a> {
 pub enum RunLeader {
     /// The session itself.
     This,
-    /// The session itself, but in an earlier process of the client, which took its agents with it.
+    /// The session itself, but in an earlier process of the client, whose agents ended with it.
     ThisBefore,
     /// Another or an unknown session.
     Another,
@@ -138,7 +138,7 @@ fn so_far(state: &State) -> String {
         .in_words()
 }
 
-/// The lines that fit; the first ones matter most.
+/// As many lines as fit; the first ones matter most.
 fn lines_within(lines: &[String], max: usize) -> String {
     let mut text = lines.first().cloned().unwrap_or_default();
     for line in lines.iter().skip(1) {

@@ -95,7 +95,7 @@ impl Interview {
         Ok(())
     }
 
-    /// Makes the requirements that `goal` states, sentence by sentence, the user's.
+    /// Attributes every requirement that `goal` states, sentence by sentence, to the user.
     pub fn confirm_stated(&mut self, goal: &str) {
         let stated = sentences_of(goal);
         for requirement in &mut self.requirements {
@@ -106,7 +106,7 @@ impl Interview {
         }
     }
 
-    /// Replaces the text in `field`. A repetition stays the user's.
+    /// Replaces the text in `field`. A text that came from the user stays the user's when repeated.
     fn set_text(&mut self, field: &str, text: Option<&String>, by: Decider) {
         let Some(text) = text else { return };
         let place = match field {
@@ -183,7 +183,7 @@ impl Interview {
     }
 }
 
-/// Adds what `list` doesn't say yet. What the user says again becomes the user's.
+/// Adds the `texts` that `list` doesn't contain yet. A text that the user repeats becomes the user's.
 fn add_statements(list: &mut Vec<RecordedStatement>, texts: &[String], by: Decider) {
     for text in texts {
         let known = list
@@ -212,8 +212,8 @@ fn add_texts(list: &mut Vec<String>, texts: &[String]) {
 /// The beginning of a list item, a heading or a quotation.
 static ITEM: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*(?:[-*+•>]|#+|\(?\d+[.)])\s"));
 
-/// The sentences of `text` in lower case, without the punctuation at their ends. A list item ends one, a mere line end
-/// doesn't. Where it isn't certain that a sentence ends, it goes on: half of one may say the opposite.
+/// The sentences of `text` in lower case, without final punctuation. A list item ends a sentence, a mere line break
+/// doesn't. Unless a sentence clearly ends, it continues, because half of one may say the opposite.
 fn sentences_of(text: &str) -> Vec<String> {
     let mut sentences = vec![String::new()];
     for line in text.lines() {

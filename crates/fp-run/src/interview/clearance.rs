@@ -1,4 +1,4 @@
-//! Keeps planning from starting too early and from asking for ever: says what an interview has not found out yet.
+//! Tells what an interview hasn't found out yet, so that planning neither starts too early nor asks forever.
 
 use std::collections::BTreeSet;
 
@@ -14,12 +14,12 @@ use fp_plan::text::{first_few, one_line, prompt_lines};
 /// Number of rounds after which nobody is asked again.
 pub const MAX_ROUNDS: u32 = 30;
 
-/// Maximum quotation of a recorded text, in bytes.
+/// Maximum length of a quoted text, in bytes.
 const QUOTED: usize = 60;
 /// Maximum number of texts quoted in one item.
 const NAMED: usize = 3;
 
-/// The facts beside the record that decide.
+/// The facts that decide, apart from the record itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grounds {
     pub mode: Mode,
@@ -33,7 +33,7 @@ pub struct Grounds {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OpenItem {
     pub name: &'static str,
-    /// Quotes strangers' texts, on one line.
+    /// One line, which may quote strangers' texts.
     pub missing: String,
 }
 
@@ -49,7 +49,7 @@ pub struct Clearance {
 }
 
 impl Clearance {
-    /// Judges `interview` by `grounds`. Of each item the first thing that is missing is told.
+    /// Judges `interview` by `grounds`. For each item, only the first thing missing is reported.
     pub fn new(interview: &Interview, grounds: &Grounds) -> Self {
         let takes_assumptions = grounds.takes_assumptions();
         let rounds = match takes_assumptions {
@@ -115,15 +115,15 @@ impl Clearance {
 }
 
 impl Grounds {
-    /// True if the user need not confirm what was concluded: nobody can be asked, or the goal itself says what to build.
-    /// The review shows it.
+    /// True if the user needn't confirm conclusions: nobody can be asked, or the goal itself says what to build. The
+    /// review shows them.
     fn takes_assumptions(&self) -> bool {
         self.by == Decider::Auto || matches!(self.mode, Mode::Direct | Mode::Specified)
     }
 }
 
-/// The step after the interview among `steps`, those of the plan. Where the interview settled the approach, nothing is
-/// left to research and to choose.
+/// The step after the interview among the plan's `steps`. If the interview settled the approach, nothing is left to
+/// research or choose.
 pub fn step_after(
     interview: &Interview,
     grounds: &Grounds,
@@ -188,7 +188,7 @@ fn open_questions(interview: &Interview) -> Option<OpenItem> {
     })
 }
 
-/// What somebody said, as it is, so that a command finds it again.
+/// Quotes somebody's words unchanged, so that a command can find them again.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", one_line(&prompt_lines(text, QUOTED)))
 }

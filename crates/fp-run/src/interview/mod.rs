@@ -39,7 +39,7 @@ pub fn slug(goal: &str) -> String {
     if slug.is_empty() { "plan".into() } else { slug }
 }
 
-/// Letters with accents of European languages, and the plain letters in their places.
+/// Accented letters of European languages, and the plain letters that replace them.
 const ACCENTED: &str = "àáâãäåāăąçćčðďđèéêëēęěìíîïīįıłľñńňòóôõöøōőřśšşťþùúûüūůűýÿźżž";
 const PLAIN: &str = "aaaaaaaaacccdddeeeeeeeiiiiiiillnnnoooooooorsssttuuuuuuuyyzzz";
 

@@ -1,4 +1,4 @@
-//! How much planning a goal gets. A model that has read the goal says it; the steps follow from it.
+//! How much planning a goal gets. A model that has read the goal decides; the steps follow from that.
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
@@ -24,7 +24,7 @@ use fp_plan::settings::Settings;
 pub enum Mode {
     /// One task, planned on the spot.
     Direct,
-    /// The goal says already what to build, so nothing is researched and no approach is chosen.
+    /// The goal already says what to build, so nothing is researched and no approach is chosen.
     Specified,
     /// One area of the code, a handful of tasks.
     #[default]

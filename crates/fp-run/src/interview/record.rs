@@ -1,5 +1,5 @@
-//! The findings of an interview, as `interview.json` keeps them: each text with who said it, so that a reader can tell what
-//! the user confirmed.
+//! The findings of an interview, as stored in `interview.json`: each text with its author, so that a reader can tell
+//! what the user confirmed.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub const SCHEMA_VERSION: u64 = 1;
 /// A requirement, or something in or out of scope.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedStatement {
-    /// Tasks cover a requirement by it; the others have none.
+    /// The id by which tasks cover a requirement; scope statements have none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
     pub text: String,
@@ -96,17 +96,17 @@ pub struct Interview {
     /// The places in the code that were read for it.
     #[serde(deserialize_with = "readable_entries")]
     pub seen: Vec<String>,
-    /// Who said a field that is one text.
+    /// The author of each single-text field.
     pub(super) said_by: BTreeMap<String, Decider>,
-    /// What was replaced or withdrawn, each with its field.
+    /// Replaced and withdrawn entries, each with its field.
     pub(super) superseded: Vec<Value>,
-    /// What this version doesn't know.
+    /// Fields that this version doesn't know.
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
 
-/// The entries of a list that can be read; earlier versions took a mere text for a statement. People and models wrote the
-/// file, too, and one odd entry hides no other.
+/// Reads the entries of a list that can be read; a bare string is a statement, as in earlier versions. People and
+/// models write the file too, and one odd entry must not hide the others.
 fn readable_entries<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     from: D,
 ) -> Result<Vec<T>, D::Error> {
@@ -154,18 +154,18 @@ impl Interview {
         text + "\n"
     }
 
-    /// True if the user said `field`.
+    /// True if `field` came from the user.
     pub fn is_users(&self, field: &str) -> bool {
         self.said_by.get(field) == Some(&Decider::User)
     }
 
-    /// The source of an express statement that nothing is out of scope; `None` without one, or if something is.
+    /// Who said expressly that nothing is out of scope; `None` if nobody did, or if something is.
     pub fn excludes_nothing(&self) -> Option<Decider> {
         let by = self.said_by.get("scopeExclusions").copied();
         by.filter(|_| self.scope_exclusions.is_empty())
     }
 
-    /// The ids of the requirements that `decided` speaks of.
+    /// The ids of the requirements that `decided` mentions.
     pub fn requirements_named_in(&self, decided: &Decided) -> impl Iterator<Item = &str> {
         let text = format!("{} {}", decided.question, decided.answer);
         let ids = self.requirements.iter().map(|said| &*said.id);

@@ -13,20 +13,20 @@ use crate::run::state::Role;
 #[serde(rename_all = "camelCase")]
 pub struct CostReport {
     pub tokens: TokenUse,
-    /// In millionths of a US dollar, as far as the programs say it.
+    /// In millionths of a US dollar, as far as the programs report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub micro_usd: Option<u64>,
     /// By task, iteration, role, program and model.
     pub agents: Vec<AgentCost>,
-    /// The part of the tries that verification sent back, and of the verifiers that did.
+    /// The tokens spent on attempts that verification sent back, including their verification.
     pub sent_back: TokenUse,
-    /// The calls that were refused, as rules of `agents.allow` that would allow them.
+    /// The refused calls, as rules for `agents.allow` that would allow them.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub denied: BTreeSet<String>,
 }
 
 impl CostReport {
-    /// The report of `state`; `None` if no agent has told a cost.
+    /// Builds the report on `state`; `None` if no agent has reported a cost or a refused call.
     pub fn new(state: &State) -> Option<Self> {
         let mut agents = state.costs.clone();
         agents.sort_by_cached_key(|cost| {
@@ -53,7 +53,7 @@ impl CostReport {
         })
     }
 
-    /// The dollars of the run, as far as the programs say it.
+    /// The run's cost in dollars, as far as the programs report it.
     pub fn dollars(&self) -> Option<String> {
         self.micro_usd.map(in_cents)
     }
@@ -78,7 +78,7 @@ impl CostReport {
         })
     }
 
-    /// Lines of text: the sum, and what is worth knowing of it.
+    /// The total in words, then what was sent back and which calls were refused.
     pub fn summary_lines(&self) -> Vec<String> {
         let all = spent_in_words(self.tokens, self.micro_usd);
         let mut lines = vec![format!("Cost: {all}")];
@@ -102,7 +102,7 @@ pub fn spent_in_words(tokens: TokenUse, micro_usd: Option<u64>) -> String {
     }
 }
 
-/// Whole cents; less than one is shown in four digits.
+/// Dollars to the whole cent; an amount below one cent is shown with four decimals.
 fn in_cents(micro: u64) -> String {
     match micro {
         1..10_000 => format!("0.{:04}", micro.div_ceil(100)),

@@ -1,4 +1,4 @@
-//! Replays the log as a course of time, for the run page: who worked on what, when, and how each attempt ended.
+//! Replays the log as a timeline for the run page: who worked on what, when, and how each attempt ended.
 
 use std::collections::BTreeMap;
 
@@ -131,7 +131,7 @@ impl Course {
         self.settle_questions(event, at);
     }
 
-    /// Takes what `event` makes the activity on `task`.
+    /// Updates the activity on `task` after `event`.
     fn take_activity(&mut self, task: &TaskId, event: &Event, at: Timestamp) {
         let now = self.open.get(task).map(|(kind, _)| *kind);
         let next = match event {
@@ -220,7 +220,7 @@ impl Course {
         }
     }
 
-    /// Ends the open bar of `task`. A bar without length is only drawn for building, or while it is open.
+    /// Ends the open bar of `task`. A bar of zero length is only drawn for building, or while it is open.
     fn close_bar(&mut self, task: &TaskId, at: Timestamp, open: bool) {
         let (Some((kind, from)), Some(&lane)) = (self.open.remove(task), self.lane_of.get(task))
         else {
@@ -266,7 +266,7 @@ impl Course {
         }
     }
 
-    /// Adds the words of the criteria, which only the tree has.
+    /// Adds the texts of the criteria, which only the tree has.
     pub(super) fn word_criteria(&mut self, tree: &TreeReport<'_>) {
         for task in tree.tasks.iter().filter(|task| task.leaf) {
             let tries = self.tries.get_mut(task.id.as_str()).into_iter().flatten();
@@ -278,7 +278,7 @@ impl Course {
         }
     }
 
-    /// Takes the lanes out of the course, with the pauses of all.
+    /// Takes the lanes out of the course, together with the pauses common to all of them.
     pub(super) fn take_lanes(&mut self) -> (Vec<RunLane>, Vec<RunPause>) {
         let mut lanes = std::mem::take(&mut self.lanes);
         let (mut pauses, mut work) = (Vec::new(), 0);

@@ -10,7 +10,7 @@ use fp_plan::markdown::longest_ticks;
 use fp_plan::plan::id::TaskId;
 use fp_plan::text::{one_line, shown_command};
 
-/// The evidence file of `task` with these `criteria`, written at `at`. A stranger's text can't leave its line, its
+/// The evidence file of `task` with these `criteria`, written at `at`. Strangers' text can't break out of its line, its
 /// table cell or its fence.
 pub fn evidence_page(task: &TaskState, criteria: &[String], at: Timestamp) -> String {
     let verdict = task.verdict.as_ref();
@@ -89,7 +89,7 @@ fn check_word(verdict: CheckVerdict) -> &'static str {
     }
 }
 
-/// Text that can't end its table cell.
+/// Escapes text so that it can't end its table cell.
 fn table_cell(text: &str) -> String {
     one_line(text).replace('|', "\\|")
 }

@@ -45,7 +45,7 @@ pub struct HandoffReport {
     pub decisions: Vec<String>,
     pub assumptions: Vec<String>,
     pub notes: Vec<Note>,
-    /// Other files of the plan's folder worth reading.
+    /// Other files in the plan's folder that are worth reading.
     pub read: Vec<String>,
     pub next: Vec<NextStep>,
 }
@@ -61,7 +61,8 @@ pub struct HandoffTask {
 }
 
 impl HandoffReport {
-    /// Builds the report on `state`, which replays `entries`. `read` are files of the plan's folder worth reading.
+    /// Builds the report on `state`, which replays `entries`. `read` lists files in the plan's folder that are worth
+    /// reading.
     pub fn new(
         state: &State,
         entries: &[Entry],
@@ -143,7 +144,7 @@ impl HandoffReport {
         page
     }
 
-    /// The tasks in these `states` as items, those that are done in the reverse order of their ends.
+    /// The tasks in these `states` as items; completed ones in reverse order of completion.
     fn items_in(&self, states: &[Status]) -> Vec<String> {
         let tasks = self.tasks.iter();
         let mut tasks: Vec<&HandoffTask> = tasks
@@ -204,7 +205,7 @@ impl NextStep {
         )
     }
 
-    /// The command that continues an interrupted run, and that it is one.
+    /// The command that continues the run, and the reason, if the run is interrupted.
     pub fn if_interrupted(state: &State, standing: RunStanding) -> Option<Self> {
         let why = standing.obstacle(state)?;
         let is_interrupted = standing == RunStanding::Interrupted;
@@ -285,7 +286,7 @@ fn decisions_of(state: &State, interview: Option<&Interview>) -> Vec<String> {
     decisions
 }
 
-/// A task, with the end of its last attempt unless it is done.
+/// A task, with how its last attempt ended unless it is done.
 fn task_item(task: &HandoffTask) -> String {
     let line = &task.line;
     let is_over = matches!(line.status, Status::Completed | Status::Skipped);
@@ -340,7 +341,7 @@ fn note_item(note: &Note) -> String {
     format!("{}{}", head.unwrap_or_default(), plain_line(&note.text))
 }
 
-/// Writes a section with the first `items`, and a hint where to find the others.
+/// Writes a section with the first `items`, and a hint on where to find the rest.
 fn add_section(page: &mut String, title: &str, items: &[String], rest: &str) {
     if items.is_empty() {
         return;
@@ -353,7 +354,7 @@ fn add_section(page: &mut String, title: &str, items: &[String], rest: &str) {
     }
 }
 
-/// A text on one line, in its own characters: whoever reads the page quotes from it.
+/// Puts a text on one line, otherwise verbatim, because readers of the page quote from it.
 fn plain_line(text: &str) -> String {
     clipped(&one_line(text), TEXT)
 }

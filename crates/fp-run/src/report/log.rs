@@ -27,7 +27,7 @@ pub struct ToldEvent {
     pub text: String,
     /// Reasons and feedback, one paragraph each.
     pub details: Vec<String>,
-    /// The state that its task came into, as far as it deserves a colour.
+    /// The state that its task entered, if that deserves a colour.
     #[serde(skip)]
     pub became: Option<Status>,
 }
@@ -268,7 +268,7 @@ fn words_of(event: &Event) -> String {
     }
 }
 
-/// The reasons for `event`, and what comes with it, one paragraph each.
+/// The reasons for `event` and further details, one paragraph each.
 fn details_of(event: &Event) -> Vec<String> {
     let failed = |check: &Check| check.fails().then(|| paragraphs(&check.told()));
     match event {
@@ -331,7 +331,8 @@ fn done_before(done: &ImportedTask) -> String {
     format!("task {}: {}, {commit}", done.task, done.title)
 }
 
-/// The result of a command before any work, which may well fail; the user is asked about what can't succeed.
+/// The result of a command that ran before any work. It may well fail; the user is only asked about commands that can't
+/// succeed.
 fn told_before(check: &Check) -> String {
     let name = check.command().unwrap_or(&check.name);
     match check.verdict {

@@ -21,7 +21,7 @@ pub fn lasted(since: Timestamp, now: Timestamp) -> String {
     in_two_units(now.duration_since(since).as_secs())
 }
 
-/// Whole minutes, hours or days, with the hours of a day and the minutes of an hour.
+/// Formats seconds, minutes, hours with minutes, or days with hours.
 fn in_two_units(seconds: i64) -> String {
     match seconds {
         ..60 => format!("{} s", seconds.max(0)),
@@ -31,7 +31,8 @@ fn in_two_units(seconds: i64) -> String {
     }
 }
 
-/// What a person needs of a failure's `reason`: its first line, and the last two, with which the output of a command ends.
+/// The lines of a failure's `reason` that a person needs: the first, and the last two, where the output of a command
+/// ends.
 pub fn reason_lines(reason: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = reason
         .lines()

@@ -1,4 +1,4 @@
-//! Says of each requirement of the interview whether the tasks that cover it are done.
+//! Tells for each requirement of the interview whether the tasks that cover it are done.
 
 use serde::Serialize;
 
@@ -13,14 +13,14 @@ use fp_plan::text::one_line;
 pub struct RequirementLine {
     pub id: String,
     pub text: String,
-    /// True if a task covers it, and each that does is done.
+    /// True if at least one task covers it and all that do are done.
     pub met: bool,
     /// The ids of the tasks that cover it.
     pub tasks: Vec<String>,
 }
 
 impl RequirementLine {
-    /// The requirements of `interview`, by the tasks of `tree` and their states.
+    /// The requirements of `interview`, judged by the tasks of `tree` and their states.
     pub fn for_interview(interview: &Interview, tree: &Plan, state: &State) -> Vec<Self> {
         let is_done = |id: &String| {
             let mut done = state

@@ -1,6 +1,6 @@
 //! Sums up a plan on one Markdown page, for readers who weren't there: each task with its commit and the basis of its
-//! verdict, the decisions made on the way, and the notes. All text in it comes from models or strangers, and none
-//! becomes markup.
+//! verdict, the decisions made on the way, and the notes. All text in it comes from models or strangers, and none of it
+//! is interpreted as markup.
 
 use super::cost::CostReport;
 use super::run_page::{RunPage, RunTask};
@@ -40,7 +40,7 @@ pub fn results_page(run: &RunPage<'_>) -> String {
     page
 }
 
-/// The plan's state and times, a line each.
+/// The plan's state and times, one per line.
 fn facts_of(run: &RunPage<'_>) -> Vec<String> {
     let counts = &run.counts;
     let mut tasks = format!("Tasks: {} of {} done", counts.completed, counts.total);
@@ -94,7 +94,7 @@ fn add_costs(page: &mut String, cost: &CostReport) {
         .for_each(|cells| add_row(&cells.map(|cell| text(&cell))));
 }
 
-/// Adds a task of the tree, or one that only the log has, with what its last attempt left.
+/// Adds a task, from the tree or only in the log, with the outcome of its last attempt.
 fn add_task(page: &mut String, depth: usize, (id, title): (&str, &str), task: Option<&RunTask>) {
     let indent = "  ".repeat(depth);
     page.push_str(&format!("{indent}- {} {}", text(id), text(title)));

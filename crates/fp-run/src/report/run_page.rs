@@ -26,7 +26,7 @@ pub struct RunPage<'p> {
     pub goal: String,
     pub phase: Phase,
     pub standing: RunStanding,
-    /// The command that goes on with an interrupted run.
+    /// The command that continues an interrupted run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub go_on: Option<NextStep>,
     /// Number of the last event.
@@ -37,24 +37,24 @@ pub struct RunPage<'p> {
     pub ended_at: Option<Timestamp>,
     pub counts: TaskCounts,
     pub tries: usize,
-    /// How many tasks approvals after the start changed or added.
+    /// Number of tasks that approvals after the start changed or added.
     pub revisions: usize,
     /// Working time of all builders.
     pub millis: RunTimes,
-    /// The stretches in which nobody worked. No time of this page has them in it, except `wall`.
+    /// Periods in which nobody worked. No time on this page except `wall` includes them.
     pub pauses: Vec<RunPause>,
     /// One lane per builder, by first claim, then the user's if there were questions.
     pub lanes: Vec<RunLane>,
     pub decisions: Vec<RunQuestion>,
-    /// The interview's decisions, a line each, as far as it is known.
+    /// The interview's decisions, one per line, as far as known.
     pub interview_decisions: Vec<String>,
     pub commits: Vec<RunCommit>,
     pub notes: Vec<String>,
-    /// The interview's requirements, as far as it is known.
+    /// The interview's requirements, as far as known.
     pub requirements: Vec<RequirementLine>,
-    /// The results of the checks at the end, a line each.
+    /// The results of the checks at the end, one per line.
     pub end_checks: Vec<String>,
-    /// The cost of the agents, as far as it is known.
+    /// The cost of the agents, as far as known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostReport>,
     pub tasks: Vec<RunTask>,
@@ -102,8 +102,8 @@ pub struct RunPause {
 }
 
 impl RunPause {
-    /// The pauses between `from` and `to` in the work of these bars. A gap is none that is shorter than a minute or
-    /// a third of the work.
+    /// The pauses between `from` and `to` in the work of these bars: gaps longer than a minute and than a third of the
+    /// work.
     pub(super) fn pauses_between<'b>(
         bars: impl Iterator<Item = &'b LaneBar>,
         (from, to): (Timestamp, Timestamp),
@@ -147,7 +147,7 @@ pub struct RunLane {
     pub user: bool,
     pub bars: Vec<LaneBar>,
     pub millis: RunTimes,
-    /// Milliseconds of the run without a task.
+    /// Milliseconds of the run during which it had no task.
     pub idle: u64,
 }
 
@@ -183,7 +183,7 @@ pub struct RunQuestion {
     pub id: String,
     pub task: Option<TaskId>,
     pub question: String,
-    /// Labels of the answers to choose from.
+    /// Labels of the available answers.
     pub options: Vec<String>,
     /// Empty while it is open.
     pub answer: Vec<String>,
@@ -270,7 +270,7 @@ pub struct JudgedCriterion {
 }
 
 impl<'p> RunPage<'p> {
-    /// Builds the page of `state`, which replays `entries`, with the words of `tree`.
+    /// Builds the page of `state`, which replays `entries`, with the criteria's texts from `tree`.
     pub fn new(
         state: &State,
         entries: &[Entry],
@@ -347,7 +347,7 @@ impl<'p> RunPage<'p> {
         ends.map_or(0, |(from, to)| worked_between(from, to, pauses))
     }
 
-    /// The attempts that verification sent back.
+    /// Number of attempts that verification sent back.
     pub fn sent_back(&self) -> usize {
         let tries = self.tasks.iter().flat_map(|task| &task.tries);
         let is_failed = |one: &&TaskTry| matches!(one.attempt.end, Some(AttemptEnd::Failed(_)));

@@ -1,4 +1,4 @@
-//! Says whether anything happens in a plan by itself right now: once, for every view that shows it.
+//! Tells whether a plan is making progress right now without the user, in one place for every view that shows it.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use super::status::Phase;
 use crate::run::State;
 use crate::run::state::{Activity, Status, TaskState};
 
-/// What this machine knows of the process that leads its part of a run.
+/// This machine's knowledge of the process that leads its part of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeadPresence {
     Present,
@@ -15,7 +15,7 @@ pub enum LeadPresence {
     Unknown,
 }
 
-/// The phase of a plan, as far as it tells whether anything happens by itself.
+/// The phase of a plan, and whether it makes progress without the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
 #[serde(rename_all = "camelCase")]
 #[strum(serialize_all = "lowercase", const_into_str)]
@@ -23,10 +23,10 @@ pub enum RunStanding {
     Planning,
     Approved,
     Running,
-    /// Nothing goes on before the user has answered, or has changed the plan.
+    /// Nothing happens until the user answers or changes the plan.
     #[strum(to_string = "waits for you")]
     WaitsForYou,
-    /// Nothing goes on, since the process that led the run is gone.
+    /// Nothing happens, because the process that led the run is gone.
     Interrupted,
     Finished,
     Cancelled,
@@ -45,7 +45,7 @@ impl RunStanding {
         }
     }
 
-    /// Why nothing happens, though the run is not over.
+    /// The reason why nothing happens although the run isn't over.
     pub fn obstacle(self, state: &State) -> Option<&'static str> {
         Some(match self {
             Self::Interrupted if state.is_shared() => {
@@ -63,7 +63,7 @@ impl RunStanding {
     }
 }
 
-/// Why nobody works on a task that a builder has.
+/// The reason why nobody is working on a task that a builder holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TaskHalt {
@@ -87,7 +87,7 @@ impl TaskHalt {
         match standing {
             RunStanding::Finished | RunStanding::Cancelled => Some(Self::Stopped),
             _ if asks => Some(Self::Asking),
-            // On another machine it may go on.
+            // On another machine, work on it may continue.
             RunStanding::Interrupted if state.is_own(task) => Some(Self::Stopped),
             RunStanding::Planning
             | RunStanding::Approved
@@ -162,7 +162,7 @@ mod tests {
             gone,
             "interrupted: 0 of 2 tasks done, 1 stopped, 1 ready",
         );
-        // The other builder can go on, until it asks as well.
+        // The other builder can continue until it asks as well.
         let asks = [built.clone(), clarify.clone(), ended("builder-1")];
         check(
             &asks,
@@ -187,7 +187,7 @@ mod tests {
         check(&both, gone, "interrupted: 0 of 2 tasks done, 2 asking you");
         let over = [&both[..], &[json!({ "cancelled": { "by": "user" } })]].concat();
         check(&over, gone, "cancelled: 0 of 2 tasks done, 2 stopped");
-        // Nothing is started over the budget, whatever is ready.
+        // Over budget, nothing is started, whatever is ready.
         let spent = asked(json!({ "about": "budget", "task": { "limit": "1 tokens" } }));
         let cost = json!({ "agentSpent": { "name": "builder-1", "cost": { "role": "builder", "program": "own",
             "turns": 1, "tokens": { "input": 0, "cached": 0, "output": 5 }, "seconds": 1 } } });

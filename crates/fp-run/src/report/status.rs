@@ -1,4 +1,4 @@
-//! Reports how far a plan is, for every view that shows it.
+//! Reports a plan's progress, for every view that shows it.
 
 use std::collections::BTreeSet;
 
@@ -59,16 +59,16 @@ pub struct TaskCounts {
     pub unverified: usize,
     pub failed: usize,
     pub skipped: usize,
-    /// Those of the implementing and awaiting ones that wait for an answer.
+    /// Implementing and awaiting tasks that wait for an answer.
     #[serde(skip_serializing_if = "crate::is_default")]
     pub asking: usize,
-    /// Those of them whose run is interrupted or over.
+    /// Implementing and awaiting tasks whose run is interrupted or over.
     #[serde(skip_serializing_if = "crate::is_default")]
     pub stopped: usize,
-    /// The implementing ones that somebody works on.
+    /// Implementing tasks that somebody is working on.
     #[serde(skip)]
     pub building: usize,
-    /// The awaiting ones that somebody works on.
+    /// Awaiting tasks that somebody is working on.
     #[serde(skip)]
     pub verifying: usize,
 }
@@ -106,7 +106,7 @@ impl TaskCounts {
         self.completed + self.failed + self.skipped
     }
 
-    /// The counts above 0, in words: first what the user may have to look after.
+    /// The number of tasks done, then the other counts above 0, first those that may need the user.
     pub fn in_words(&self) -> String {
         let unverified = match self.unverified {
             0 => String::new(),
@@ -140,16 +140,16 @@ pub struct TaskLine {
     pub id: TaskId,
     pub title: String,
     pub status: Status,
-    /// True if it can be claimed: now, or as soon as the run starts or goes on. Nothing is once the run is over.
+    /// True if it can be claimed now, or as soon as the run starts or continues. Never true once the run is over.
     pub ready: bool,
-    /// Why nobody works on it, though a builder has it.
+    /// The reason why nobody is working on it although a builder holds it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub halt: Option<TaskHalt>,
     /// 0 before the first claim.
     pub iteration: u32,
     /// 0 before the run starts.
     pub max_iterations: u32,
-    /// Verdicts that it did not pass, also before a retry.
+    /// Number of verdicts that failed it, including those before a retry.
     pub failed_verdicts: u32,
     /// Number of questions that the user was asked about it.
     pub asked: usize,
@@ -157,7 +157,7 @@ pub struct TaskLine {
     pub commit: Option<String>,
     /// Its obstacle, or the reason for its failure or its missing commit.
     pub detail: Option<String>,
-    /// The changes since to what it was planned on, where its obstacle is another one.
+    /// Its drift since planning, if its obstacle is something else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<String>,
     /// True if it was done before the import, without proof.
@@ -171,13 +171,13 @@ pub struct TaskLine {
 }
 
 impl TaskLine {
-    /// The task's state as people read it.
+    /// The task's state, as shown to people.
     pub fn state_word(&self) -> &'static str {
         state_word(self.status, self.ready, self.halt)
     }
 }
 
-/// The word for a state as people read it.
+/// The word for a state, as shown to people.
 pub fn state_word(status: Status, ready: bool, halt: Option<TaskHalt>) -> &'static str {
     match halt {
         Some(TaskHalt::Asking) => "asking",
@@ -187,8 +187,8 @@ pub fn state_word(status: Status, ready: bool, halt: Option<TaskHalt>) -> &'stat
     }
 }
 
-/// About how long the rest takes, from what a task took so far and how many are built at once; none before two are done,
-/// and once a task takes far longer than any before it: then nobody can tell.
+/// Estimates the time left from how long tasks took so far and how many are built at once. `None` until two are done,
+/// and once a task takes far longer than any before it, since nobody can tell then.
 pub fn time_left(state: &State, now: Timestamp) -> Option<String> {
     let seconds = |from: Timestamp, to: Timestamp| to.duration_since(from).as_secs();
     let done = state
@@ -230,10 +230,10 @@ pub struct StatusReport {
     pub tasks: Vec<TaskLine>,
     /// Open questions to the user.
     pub questions: Vec<String>,
-    /// The results of the checks at the end, a line each.
+    /// The results of the checks at the end, one per line.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub end_checks: Vec<String>,
-    /// The cost of the agents, as far as it is known.
+    /// The cost of the agents, as far as known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostReport>,
 }
@@ -249,7 +249,7 @@ pub(super) fn told_at_end(check: &Check) -> String {
     }
 }
 
-/// The reason of a run that ended since its budget is used up.
+/// The reason why a run ended, if its budget is used up.
 pub fn used_up(topic: &Topic) -> Option<String> {
     match topic {
         Topic::Budget {
@@ -273,7 +273,8 @@ impl StatusReport {
         Self::with_edits(state, lead, &BTreeSet::new())
     }
 
-    /// The report as `fp status` gives it to programs: what was ready stays so once the run is over, as it can go on.
+    /// The report as `fp status` gives it to programs: tasks that were ready stay ready once the run is over, since it
+    /// can be continued.
     pub fn as_if_open(mut self, state: &State) -> Self {
         let none = BTreeSet::new();
         let obstacles = state.obstacles(&none);
@@ -284,7 +285,7 @@ impl StatusReport {
         self
     }
 
-    /// The report where the leaves `edited` differ from the approval.
+    /// The report, given that the leaves `edited` differ from the approval.
     pub fn with_edits(state: &State, lead: LeadPresence, edited: &BTreeSet<TaskId>) -> Self {
         let standing = RunStanding::of(state, lead);
         let run = state.run.as_ref();

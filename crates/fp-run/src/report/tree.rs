@@ -101,10 +101,10 @@ pub struct TaskRow {
     pub synthetic: bool,
     /// As written.
     pub dependencies: Vec<String>,
-    /// The tasks that come before it without being needed, as written.
+    /// Tasks that come before it although it doesn't need them, as written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preceded_by: Vec<String>,
-    /// Indexes of both, leaves or parents, without those it can't wait for.
+    /// Indexes of the tasks in both lists, leaves or parents, except for those it can't wait for.
     pub after: Vec<TaskIndex>,
     /// True if it is on the critical path.
     pub critical: bool,
@@ -112,7 +112,7 @@ pub struct TaskRow {
     pub state: Option<TaskLine>,
     pub files: Vec<String>,
     pub acceptance: Vec<String>,
-    /// The other fields of the language.
+    /// The task's other fields.
     #[serde(flatten)]
     pub fields: BTreeMap<String, Value>,
     /// Prose below it: its description, and everything that isn't a field.
@@ -120,7 +120,7 @@ pub struct TaskRow {
 }
 
 impl<'p> TreeReport<'p> {
-    /// Reports on `tree`, with `goal` or else the root's text as its purpose.
+    /// Reports on `tree`, with `goal`, or else the root's text, as its purpose.
     pub fn new(tree: &Plan, goal: Option<String>) -> Self {
         let graph = Graph::new(tree, &PlanIndex::new(tree));
         let root = tree.root.map(|root| &tree.tasks[root].description);
@@ -135,7 +135,7 @@ impl<'p> TreeReport<'p> {
         }
     }
 
-    /// Adds the state of each leaf of `tree` in the run.
+    /// Adds each leaf's state in the run.
     pub fn with_run(mut self, tree: &Plan, state: &State, lead: LeadPresence) -> Self {
         let status = StatusReport::with_edits(state, lead, &approval::edited_leaves(state, tree));
         let lines = status.tasks.into_iter();
@@ -253,7 +253,7 @@ fn owned<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<String> {
     texts.map(str::to_owned).collect()
 }
 
-/// A field as JSON; `None` if a row already has it.
+/// A field as JSON; `None` if a row already has a member for it.
 fn field_value(fields: &TaskFields, kind: FieldKind) -> Option<Value> {
     use FieldKind::{
         Acceptance, After, Complexity, Dependencies, Description, Files, TestsRequired,
@@ -274,7 +274,7 @@ mod tests {
 
     const TREE: &str = "- [ID: root] Goal\n- [ID: 1] A\n  - [ID: 1.1] B (Complexity: 2)\n  - [ID: 1.2] C (Complexity: 3)\n    - Dependencies: 1.1, 1.1, 9\n- [ID: 2] D (Complexity: 1)\n  - Dependencies: 1\n- [ID: 3] E (Complexity: 1)\n";
 
-    /// The report on a tree that is never given back.
+    /// A report on a tree that is leaked on purpose.
     fn report(text: &'static str, builders: &[u32]) -> TreeReport<'static> {
         let (tree, parsed) = parse(text);
         let tree = Box::leak(Box::new(tree));

@@ -18,11 +18,11 @@ use crate::run::ready::{Obstacle, Obstacles};
 use crate::run::state::{State, Status, TaskState};
 use fp_plan::plan::id::{PlanId, TaskId};
 
-/// Maximum number of events; the last ones stay.
+/// Maximum number of events; the latest are kept.
 const EVENTS: usize = 30;
-/// Maximum tasks of the chain.
+/// Maximum number of tasks in the chain.
 const STEPS: usize = 40;
-/// Maximum number of causes with a way out.
+/// Maximum number of causes shown with a way out.
 const CAUSES: usize = 5;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -64,7 +64,7 @@ pub struct WhyLink {
     pub status: Status,
     /// True if nothing but a run-wide obstacle keeps it from being claimed.
     pub ready: bool,
-    /// Why nobody works on it, though a builder has it.
+    /// The reason why nobody is working on it although a builder holds it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub halt: Option<TaskHalt>,
     /// Number of tasks above it in the chain; 0 for the task in question.
@@ -127,7 +127,7 @@ fn events_of<'e>(entries: impl IntoIterator<Item = &'e Entry>, id: &TaskId) -> V
     for entry in entries {
         let concerned = concern.concerned_by(entry);
         let events = entry.events.iter().zip(word_entry(entry)).zip(concerned);
-        // The verdict says again which checks failed.
+        // The verdict repeats which checks failed.
         let tells = |event: &Event| !is_minor(event) && !matches!(event, Event::Verified { .. });
         let events = events.filter(|((event, _), concerned)| *concerned && tells(event));
         all.extend(events.map(|((_, told), _)| TaskEvent {
@@ -139,7 +139,7 @@ fn events_of<'e>(entries: impl IntoIterator<Item = &'e Entry>, id: &TaskId) -> V
     all
 }
 
-/// Replaces the details that an earlier event has.
+/// Replaces details that an earlier event already has with a reference to it.
 fn say_once(events: &mut [TaskEvent]) {
     let mut said = HashSet::new();
     for TaskEvent { told, .. } in events {
@@ -151,7 +151,7 @@ fn say_once(events: &mut [TaskEvent]) {
     }
 }
 
-/// The facts from which the reasons for the states of tasks follow.
+/// The facts that explain the states of tasks.
 struct TaskReasons<'s, 'e> {
     state: &'s State,
     standing: RunStanding,
@@ -179,7 +179,7 @@ impl<'s> TaskReasons<'s, '_> {
             if blockers.is_empty() {
                 causes.push(task);
             }
-            // The stack returns the last task first.
+            // The stack pops the last task first.
             let unseen = blockers
                 .into_iter()
                 .rev()

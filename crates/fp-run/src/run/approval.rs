@@ -20,8 +20,8 @@ pub fn hash(bytes: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Hash of everything approved in `state`, as the trust store keeps it: a log with other leaves has another one, whatever
-/// hashes it claims for itself.
+/// Hash of everything approved in `state`, as stored in the trust store: a log with other leaves has a different hash,
+/// whatever hashes it claims for itself.
 pub fn consent_hash(state: &State) -> String {
     let leaves: Vec<&Leaf> = state.tasks.iter().map(|task| &task.leaf).collect();
     let approval = state.approval.as_ref();
@@ -30,7 +30,7 @@ pub fn consent_hash(state: &State) -> String {
         true => serde_json::to_vec(&leaves),
         false => serde_json::to_vec(&(leaves, commands)),
     };
-    // A hash with a default would be one consent for every plan that can't be written.
+    // Falling back to a default would give every plan that can't be serialised the same consent.
     hash(&approved.expect("leaves and commands have text keys and plain values"))
 }
 

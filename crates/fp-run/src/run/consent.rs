@@ -15,14 +15,14 @@ use super::question::AnswerOption;
 const MAX_TITLE: usize = 120;
 /// Longest question that a dialog is asked to show, in bytes.
 const MAX_QUESTION: usize = 10_000;
-/// Most tasks of one kind in a question; the tree shows the others. Commands are all named, since nobody can tell those
-/// that only do what they seem to.
+/// Maximum number of tasks of one kind in a question; the tree shows the others. All commands are named, since nobody
+/// can tell which of them only do what they seem to.
 const NAMED: usize = 8;
 
 /// The answer that approves a plan.
 pub const APPROVE: &str = "Approve";
 
-/// A question as the client's AskUserQuestion takes it.
+/// A question in the form that the client's AskUserQuestion takes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrintedQuestion {
     /// Ends with its code.
@@ -58,7 +58,7 @@ impl ConsentCode {
 }
 
 impl PrintedQuestion {
-    /// The question `id` of the run of `plan`.
+    /// The question `id` in the run of `plan`.
     pub fn of_run(
         plan: &PlanId,
         id: &str,
@@ -69,8 +69,8 @@ impl PrintedQuestion {
         Self::with_code(plan, id, "", text, header, options.to_vec())
     }
 
-    /// The question that approves `tree`, whose text has the hash `tree_hash`, and `end_commands`. `before` is what
-    /// the user approved last on this machine, if anything. `None` if it has to say more than a dialog shows.
+    /// The question that approves `tree`, whose text has the hash `tree_hash`, and `end_commands`. `before` is what the
+    /// user last approved on this machine, if anything. `None` if the question is too long for a dialog.
     pub fn of_approval(
         plan: &PlanId,
         tree: &Plan,
@@ -115,7 +115,7 @@ impl PrintedQuestion {
         Some(asked).filter(|asked| asked.question.len() <= MAX_QUESTION)
     }
 
-    /// The code also depends on `content`, which the question speaks of and doesn't repeat.
+    /// The code also depends on `content`, which the question is about but doesn't repeat.
     fn with_code(
         plan: &PlanId,
         id: &str,
@@ -166,7 +166,7 @@ impl AgreedContent {
         }
     }
 
-    /// Tells how `tree` and `end_commands` differ from this.
+    /// Describes how `tree` and `end_commands` differ from the content approved before.
     pub fn changes_to(&self, tree: &Plan, end_commands: &[String]) -> String {
         let now = Self::from_tree(tree, end_commands);
         let known = |task: &AgreedTask| self.tasks.iter().find(|known| known.id == task.id);
@@ -225,7 +225,7 @@ fn all_commands<'p>(
     of_tasks.chain(end_commands.iter().map(String::as_str))
 }
 
-/// The commands of a tree's tasks and those at the end, an entry each, those of a program together.
+/// The commands of a tree's tasks and those at the end, one entry each, grouped by program.
 pub fn commands_by_program(tree: &Plan, end_commands: &[String]) -> Vec<String> {
     listed_commands(all_commands(tree, end_commands))
 }

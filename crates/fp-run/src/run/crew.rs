@@ -11,9 +11,9 @@ use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::settings::{AgentPlayer, Agents, ComplexityModel, SpendingLimit};
 use fp_plan::text::last_part;
 
-/// Most refused calls that a cost names.
+/// Maximum number of refused calls recorded with a cost.
 const MAX_DENIED: usize = 20;
-/// Longest last words of an agent, in bytes.
+/// Maximum length of an agent's last words, in bytes.
 const MAX_SAID: usize = 600;
 
 /// The last process of an agent.
@@ -23,17 +23,17 @@ pub struct AgentProcess {
     pub program: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The conversation that the program can go on with, if it has said which.
+    /// The conversation that the program can resume, if it has reported one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The mark in the environment of all its processes.
+    /// The marker in the environment of all its processes.
     pub mark: String,
-    /// Requests of the conversation until now, and what it has used.
+    /// Requests in the conversation so far, and then what it has used.
     #[serde(default)]
     pub turns: u64,
     #[serde(default)]
     pub tokens: TokenUse,
-    /// In millionths of a US dollar, as far as the program says it.
+    /// In millionths of a US dollar, as far as the program reports it.
     #[serde(default)]
     pub micro_usd: u64,
 }
@@ -41,7 +41,7 @@ pub struct AgentProcess {
 /// Tokens, as the program counts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TokenUse {
-    /// Read anew.
+    /// Not read from the cache.
     pub input: u64,
     /// Read from the service's cache.
     pub cached: u64,
@@ -49,7 +49,7 @@ pub struct TokenUse {
 }
 
 impl TokenUse {
-    /// The use since `before`.
+    /// The usage since `before`.
     pub fn since(&self, before: Self) -> Self {
         Self {
             input: self.input.saturating_sub(before.input),
@@ -71,11 +71,11 @@ impl TokenUse {
     }
 }
 
-/// The cost of one process of an agent, or of several on the same try of a task.
+/// The cost of one process of an agent, or of several on the same attempt at a task.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentCost {
-    /// The task that it had at its end, if any.
+    /// The task that it held at its end, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
     /// The iteration of the task.
@@ -88,7 +88,7 @@ pub struct AgentCost {
     /// Requests to the model.
     pub turns: u64,
     pub tokens: TokenUse,
-    /// In millionths of a US dollar, where the program says it.
+    /// In millionths of a US dollar, if the program reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub micro_usd: Option<u64>,
     pub seconds: u64,
@@ -106,7 +106,7 @@ impl AgentCost {
             && self.model == other.model
     }
 
-    /// Adds what one more part of the same work has used.
+    /// Adds the usage of another part of the same work.
     pub fn spend(&mut self, turns: u64, tokens: TokenUse, micro_usd: Option<u64>) {
         self.turns = self.turns.saturating_add(turns);
         self.tokens.add(tokens);
@@ -133,8 +133,8 @@ pub fn total_cost<'c>(costs: impl IntoIterator<Item = &'c AgentCost>) -> (TokenU
     (sum.tokens, sum.micro_usd)
 }
 
-/// Events that record what the agent `name` of a session has used in its conversation `id` until now, unless the log has
-/// it. `fp run` records what its processes cost by itself.
+/// Returns events that record what agent `name` of a session has used so far in its conversation `id`, unless the log
+/// already has it. `fp run` records the cost of its processes itself.
 pub fn session_spent(
     state: &State,
     name: &AgentName,
@@ -182,9 +182,9 @@ pub fn session_spent(
 }
 
 impl State {
-    /// The end of the agent `name`, with what it `said` last, if it was started for something and has no result: its
-    /// builder's task isn't submitted and nothing was asked, or its verifier has given no verdict. `silent` is the limit
-    /// in minutes that it was silent for.
+    /// Returns the event that agent `name` ended, with its last words `said`, if it was started for something and has
+    /// no result: a builder hasn't submitted its task or asked anything, or a verifier hasn't given a verdict. `silent`
+    /// is the limit on its silence, in minutes, that it exceeded.
     pub fn ended_empty(&self, name: &AgentName, said: &str, silent: Option<u32>) -> Option<Event> {
         let agent = self.agents.get(name)?;
         let held = self.held_by(name).map(|task| &task.leaf.id);
@@ -200,7 +200,7 @@ impl State {
         })
     }
 
-    /// The reasons that `name` left for not handing `task` in, each after a semicolon.
+    /// The reasons that `name` left for not handing in `task`, each after a semicolon.
     pub(super) fn reasons_left(&self, name: &AgentName, task: &TaskState) -> String {
         let said = self.agents.get(name).and_then(RunAgent::last_words);
         let refused = task
@@ -260,7 +260,7 @@ pub fn player_of(agents: &Agents, role: Role, task: Option<&TaskState>) -> Agent
 }
 
 impl State {
-    /// The client's agent `id` goes by the name `name`, and by no other one.
+    /// Records that the client's agent `id` goes by `name`, and that no other agent does.
     pub(super) fn know_agent(&mut self, name: &AgentName, id: &str) {
         self.agent_ids.retain(|_, known| known != name);
         self.agent_ids.insert(id.to_owned(), name.clone());
@@ -307,8 +307,8 @@ impl State {
         }
     }
 
-    /// True if what `task`, or the run, has cost is over `limit`. Each time that the user went on, as much more may be
-    /// spent as the limit says.
+    /// True if the cost of `task`, or of the run, has reached `limit`. Each time the user chose to continue, the limit
+    /// may be spent once more.
     pub fn is_spent(&self, limit: SpendingLimit, task: Option<&TaskId>) -> bool {
         let mut allowed = limit;
         for asked in self.answered_with(AnswerChoice::Continue) {
@@ -323,7 +323,7 @@ impl State {
         self.spent_of(limit, task) >= allowed
     }
 
-    /// The budget with which a run goes on that its budget has ended: as much again.
+    /// The budget for continuing a run that its budget ended: as much again on top of what it spent.
     pub fn higher_budget(&self) -> Option<SpendingLimit> {
         let is_cancelled = self.has_status(RunStatus::Cancelled);
         let mut stopped = self

@@ -13,16 +13,17 @@ use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::overlap;
 use fp_plan::text::{clipped, one_line};
 
-/// Longest reason in the question about a task that failed, in characters. Its last attempt has the whole.
+/// Maximum length of the reason in the question about a failed task, in characters. The task's last attempt has the
+/// full text.
 const MAX_REASON: usize = 500;
-/// Most lines of it from the beginning, and from the end.
+/// Maximum number of its lines taken from the beginning, and from the end.
 const MAX_LINES: usize = 3;
 
 /// Events, or the reason why there are none.
 pub type RunDecision = Result<Vec<Event>, Refusal>;
 
 impl State {
-    /// Approves the plan; approving the same tree again only accepts what its tasks have drifted to. Finished and running
+    /// Approves the plan; approving the same tree again only accepts the drift of its tasks. Finished and running
     /// leaves can't change, but a failed one may be fixed before its retry.
     pub fn approve(&self, mut approve: Approve) -> RunDecision {
         let known = |leaf: &Leaf| {
@@ -69,20 +70,20 @@ impl State {
                 ));
             }
         }
-        // Commands that are tried again are asked about again.
+        // Commands that will be tried again will also be asked about again.
         let is_retried = |topic: &Topic| {
             let is_kept = |id| self.has_claimed() && stays(id);
             matches!(topic, Topic::FailsBefore { commands } if !commands.keys().any(is_kept))
         };
         kept.extend(self.close_questions(is_retried, ClosedUnanswered::Withdrawn));
-        // A run keeps the style that it began with: its own commits are no habit of the repository.
+        // A run keeps the style it began with, because its own commits aren't the repository's habit.
         if self.run.is_some() {
             approve.commits = self.commits().cloned();
         }
         Ok([Event::Approved(approve)].into_iter().chain(kept).collect())
     }
 
-    /// True if the log has something of a task that is not done.
+    /// True if the log has any history of a task that isn't done.
     pub fn has_begun(&self) -> bool {
         let has_history = |task: &TaskState| {
             let fresh = TaskState {
@@ -94,9 +95,9 @@ impl State {
         self.tasks.iter().any(has_history)
     }
 
-    /// Starts the run or takes it over. A repeat with the same terms by the session that leads it changes nothing. If
-    /// the session or the client's process is another one, claims return to pending without losing their iteration, and
-    /// the agents are forgotten, unless `fp run` goes on after itself.
+    /// Starts the run or takes it over. Does nothing if the session that already leads it repeats the same terms. If
+    /// the session or the client's process has changed, claims return to pending without losing their iteration and the
+    /// agents are forgotten, unless one `fp run` continues another.
     pub fn start(&self, terms: RunTerms) -> RunDecision {
         if self.approval.is_none() {
             return Err(Refusal::NotApproved);
@@ -129,8 +130,8 @@ impl State {
             .is_some_and(|run| run.is_led_by(session, client))
     }
 
-    /// True if a run on `terms` can go on with the conversations of the agents: their processes outlive no lead, what they
-    /// have said does.
+    /// True if a run on `terms` can continue the agents' conversations: their processes never outlive a lead, but their
+    /// conversations do.
     pub(super) fn keeps_sessions(&self, terms: &RunTerms) -> bool {
         terms.processes && self.has_processes()
     }
@@ -169,7 +170,7 @@ impl State {
         }
     }
 
-    /// Refuses a builder of another machine.
+    /// Refuses a builder that belongs to another machine.
     fn expect_own_name(&self, owner: &AgentName) -> Result<(), Refusal> {
         let Some(machine) = &self.machine else {
             return Ok(());
@@ -248,7 +249,7 @@ impl State {
         }])
     }
 
-    /// Records why what `token` holds could not be submitted, once for the same reason.
+    /// Records why the task that `token` holds couldn't be submitted, only once for the same reason.
     pub fn refuse_submission(&self, id: &TaskId, token: &str, reason: &str) -> RunDecision {
         let owner = self.expect_claim(id, token)?.owner.clone();
         let reason = clipped(reason, MAX_REASON);
@@ -262,7 +263,7 @@ impl State {
         }])
     }
 
-    /// Returns task `id` if it awaits a verdict, and in iteration `given` if there is one.
+    /// Returns task `id` if it awaits a verdict and, if `given`, is in that iteration.
     pub fn expect_submitted(&self, id: &TaskId, given: Option<u32>) -> Result<&TaskState, Refusal> {
         self.expect_running()?;
         let task = self.expect_task(id)?;
@@ -318,7 +319,7 @@ impl State {
             let agent = self.agents.get(*name);
             agent.is_some_and(|agent| agent.activity != Activity::Idle)
         };
-        // Its builder would find out only when it hands the task in.
+        // Otherwise its builder would only find out when it hands the task in.
         if let Some(name) = task.owner().filter(is_at_it)
             && task.status == Status::Implementing
         {
@@ -418,7 +419,7 @@ impl State {
     pub(super) fn ask_about(&self, topic: Topic, reason: &str) -> Event {
         let mut question = self.new_question(topic, reason);
         let is_last = |id| self.task(id).is_some_and(|task| self.is_last_attempt(task));
-        // Sent back after its last attempt, a task has failed.
+        // If its last attempt is sent back, a task fails.
         if matches!(&question.topic, Topic::CheckFailed { task, .. } if is_last(task)) {
             let is_back = |o: &&mut AnswerOption| o.label == AnswerChoice::SendBack.into_str();
             if let Some(back) = question.options.iter_mut().find(is_back) {
@@ -428,7 +429,7 @@ impl State {
         Event::Asked { question }
     }
 
-    /// Answers the open questions `about` something, without the user.
+    /// Closes the open questions `about` something with `answer`, without asking the user.
     pub(super) fn close_questions(
         &self,
         about: impl Fn(&Topic) -> bool,
@@ -589,7 +590,7 @@ impl State {
         Ok(Some(events))
     }
 
-    /// True if `task` has no attempt left after the one that it is at.
+    /// True if `task` is on its last attempt.
     pub(super) fn is_last_attempt(&self, task: &TaskState) -> bool {
         task.iteration >= self.iterations_of(&task.leaf.id)
     }
@@ -720,7 +721,7 @@ impl State {
     }
 }
 
-/// Refuses `owner` another task than the one it holds.
+/// Refuses to give `owner` a task besides the one it holds.
 fn refuse_second(owner: &AgentName, held: &TaskState, hint: &str) -> Refusal {
     let (id, status) = (&held.leaf.id, held.status.into_str());
     let said = format!("{owner} holds task {id}, which is {status}: one task at a time");
@@ -735,7 +736,7 @@ fn not_ready(id: &TaskId, why: &str) -> Refusal {
     )
 }
 
-/// Refuses to roll `id` back, since the tasks `on_it` build on it, of which `last` is the last.
+/// Refuses to roll back `id`, because the tasks `on_it` build on it; `last` is the last of them.
 fn refuse_rollback(id: &TaskId, on_it: &[&TaskState], last: &TaskState) -> Refusal {
     let told = on_it
         .iter()

@@ -1,5 +1,5 @@
-//! Detects drift: a commit changed files that a pending task was planned on, and the task needs another look before
-//! anyone claims it. A commit of the plan's own tasks is no drift, because the plan expected it.
+//! Detects drift: a commit changed files that a pending task was planned on, so the task needs another look before
+//! anyone claims it. Commits of the plan's own tasks don't count as drift, because the plan expected them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,12 +20,12 @@ pub struct SeenCommit {
     pub hash: String,
     /// Short hash and subject.
     pub told: String,
-    /// The paths it changed, relative to the repository, separated by `/`, each with the numbers of added and removed
-    /// lines.
+    /// The paths it changed, relative to the repository and with `/` as separator, each with its numbers of added and
+    /// removed lines.
     pub files: BTreeMap<String, String>,
 }
 
-/// HEAD moved since it was last looked at.
+/// A move of HEAD since the last look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moved {
     /// The new HEAD.
@@ -34,14 +34,14 @@ pub struct Moved {
     pub commits: Vec<SeenCommit>,
 }
 
-/// The changes beneath one task.
+/// The changes to what one task was planned on.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Drift {
     /// The changed files among those that the task lists or refers to.
     pub files: BTreeSet<String>,
     /// The commits that changed them: short hash and subject.
     pub commits: Vec<String>,
-    /// The changes, a line each; empty in logs that don't record it.
+    /// The changes, one per line; empty in logs that don't record them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub changes: BTreeSet<String>,
     /// True once the user was asked about it.
@@ -77,15 +77,15 @@ impl Drift {
 }
 
 impl State {
-    /// True while a task's commit is on its way: HEAD may have it, and the log doesn't have its hash yet.
+    /// True while a task's commit is under way: HEAD may already have it, but the log doesn't have its hash yet.
     pub(super) fn is_committing(&self) -> bool {
         let begun = |task: &&TaskState| task.commit_intent.is_some() && task.awaits_commit();
         let mut begun = self.own_running().filter(begun);
         begun.any(|task| !self.asks_about_commit(&task.leaf.id))
     }
 
-    /// Finds the pending and skipped tasks that the commits in `moved` affect. A commit of the plan's own tasks doesn't,
-    /// nor does one that a rollback cancelled out.
+    /// Finds the pending and skipped tasks that the commits in `moved` affect. Commits of the plan's own tasks don't
+    /// count, nor do commits that a rollback cancelled out.
     pub fn drift_by(&self, moved: &Moved) -> BTreeMap<TaskId, Drift> {
         let own = self.tasks.iter().filter_map(|task| task.commit.as_ref());
         let own: BTreeSet<&String> = own.chain(&self.undone).collect();

@@ -10,14 +10,14 @@ use crate::verification::Check;
 use fp_plan::plan::{Plan, Task};
 use fp_plan::text::is_hidden;
 
-/// The heading in `context.md` or `research.md` below which the CI's commands stand, one an item.
+/// The heading in `context.md` or `research.md` above the CI's commands, one per list item.
 const HEADING: &str = "## CI Checks";
-/// Most commands, and the longest one, in bytes.
+/// Maximum number of commands, and maximum length of one in bytes.
 const MOST: usize = 20;
 const LONGEST: usize = 300;
 
-/// The commands in backticks in the interview's test strategy, then those of the CI in `pages`. A command that each task
-/// of `tree` runs isn't repeated.
+/// The commands in backticks in the interview's test strategy, then those of the CI in `pages`. Omits commands that
+/// every task of `tree` runs anyway.
 pub fn end_commands(tree: &Plan, strategy: &str, pages: [&str; 2]) -> Vec<String> {
     let of_ci = pages.into_iter().flat_map(|page| {
         let below = page
@@ -28,7 +28,7 @@ pub fn end_commands(tree: &Plan, strategy: &str, pages: [&str; 2]) -> Vec<String
         let items = items.filter_map(|line| line.trim_start().strip_prefix("- "));
         items.map(|item| code_spans(item).next().unwrap_or(item).trim())
     });
-    // One word in a strategy names a file or a test rather than a command.
+    // A single word in a strategy is the name of a file or test rather than a command.
     let own = code_spans(strategy)
         .map(str::trim)
         .filter(|span| span.contains(' '));

@@ -26,8 +26,8 @@ use fp_plan::text::shell_quoted;
 
 /// Version of the log's lines.
 pub const LOG_VERSION: u32 = 1;
-/// Version of the lines of a shared plan, which an `fp` that knows of no machines must not read. A line with a higher
-/// version is refused.
+/// Version of the lines of a shared plan, which an `fp` that doesn't know about machines must not read. A line with a
+/// higher version is refused.
 pub const SHARED_LOG_VERSION: u32 = 2;
 
 /// One line of the log: the events of one command.
@@ -40,13 +40,13 @@ pub struct Entry {
     pub seq: u64,
     /// Time of writing, never before the previous entry's, whatever the clock says.
     pub at: Timestamp,
-    /// The writer's clock, where it is behind the previous entry's time.
+    /// The writer's clock, if it is behind the previous entry's time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Timestamp>,
-    /// In a shared plan, the machine that wrote it, and which of its entries this is.
+    /// In a shared plan, the machine that wrote the entry, and its number among that machine's entries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<EntryOrigin>,
-    /// The events in order; none where only the clock is news.
+    /// The events in order; empty if the entry only updates the clock.
     pub events: Vec<Event>,
 }
 
@@ -68,7 +68,7 @@ pub struct Leaf {
     /// The leaves it waits for; dependencies on parents are resolved to their leaves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<TaskId>,
-    /// The leaves that have to be over before it, however they ended; it needs nothing of them.
+    /// The leaves that must be over before it starts, however they ended; it needs nothing from them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<TaskId>,
     /// The files it may change, relative to the repository. A folder ends with `/` or covers everything below it.
@@ -76,7 +76,7 @@ pub struct Leaf {
     pub files: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<String>,
-    /// The references to lines, as far as they can be followed; `None` in logs that don't record them.
+    /// The references to lines, as far as they resolve; `None` in logs that don't record them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stamps: Option<Vec<StampedReference>>,
     /// Generated files it also reserves while it runs, and may change without listing them.
@@ -195,7 +195,7 @@ pub struct ImportedTask {
     pub commit: Option<String>,
 }
 
-/// The flags with which `fp run` was started, and with which it goes on as before.
+/// The flags that `fp run` was started with, and uses again when it continues.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct RunFlags {
@@ -360,7 +360,7 @@ pub enum Event {
     /// The plan's commands were tried before any work.
     CommandsTried {
         checks: Vec<Check>,
-        /// Which took too long, and which changed files.
+        /// Commands that took too long or changed files.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         notes: Vec<String>,
     },
@@ -405,7 +405,7 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         silent: Option<u32>,
     },
-    /// One of the client's agents turned out to go by a name of the run.
+    /// One of the client's agents was identified as an agent of the run.
     AgentKnown {
         name: AgentName,
         /// The client's id of the agent.
@@ -435,7 +435,7 @@ pub enum Event {
         owner: AgentName,
         /// The working tree at that moment, as a git tree.
         tree: String,
-        /// The task's changes, as git reports them.
+        /// The task's changes, as reported by git.
         files: Vec<Change>,
     },
     /// A submission was refused.
@@ -506,7 +506,7 @@ pub enum Event {
         /// The iteration of the next claim: one more if the attempt counts.
         iteration: u32,
     },
-    /// The log came from elsewhere: what it says of tasks that are not done doesn't count.
+    /// The log came from elsewhere, so what it says about unfinished tasks doesn't count.
     ProgressDropped {},
     /// The task was given up.
     Failed { task: TaskId, reason: String },
@@ -544,25 +544,25 @@ pub enum Event {
     Noted { note: Note },
     /// A builder told others something about its work, in runs of earlier versions.
     Messaged { message: PeerMessage },
-    /// No task is left, and the commands for that ran.
+    /// No task was left, and the commands for the end of the run ran.
     CheckedAtEnd { checks: Vec<Check> },
     /// The run was ended early.
     Cancelled { by: Decider },
     /// Nothing is left to do.
     Finished,
-    /// The machine that writes this takes part in the plan from now on; the first one shares it.
+    /// The machine that wrote this event joined the plan; the first one to join shares it.
     Joined {
-        /// HEAD of the integration branch then.
+        /// HEAD of the integration branch at that time.
         head: String,
     },
-    /// The machine that writes this leaves.
+    /// The machine that wrote this event left the plan.
     Left,
-    /// The machine that writes this is still at work.
+    /// The machine that wrote this event is still at work.
     Renewed,
 }
 
 impl Event {
-    /// `name` ended its turn, and nothing more is known of that.
+    /// `name` ended its turn, and nothing more is known about it.
     pub fn agent_ended(name: AgentName) -> Self {
         Self::AgentEnded {
             name,
@@ -589,7 +589,7 @@ impl Event {
         }
     }
 
-    /// `task` counts as done without a commit, for the reason in `note`.
+    /// Marks `task` as done without a commit, for the reason in `note`.
     pub(super) fn done_without(task: &TaskId, note: &str) -> Self {
         Self::Completed {
             task: task.clone(),
@@ -598,7 +598,7 @@ impl Event {
         }
     }
 
-    /// The task whose history it belongs to, if it is about one alone.
+    /// The task whose history the event belongs to, if it's about a single one.
     pub fn task(&self) -> Option<&TaskId> {
         match self {
             Self::CheckedBefore { task, .. }

@@ -1,6 +1,6 @@
-//! A plan that several machines share. All of them have the same log in the same order, and each sees it as its own:
-//! tasks, questions and notes are everybody's, agents, worktrees and the checkout are those of this machine. Nothing here
-//! trusts a clock: a machine is given up by another that has heard nothing of it.
+//! Supports a plan that several machines share. All have the same log in the same order, but each sees it from its own
+//! side: tasks, questions and notes are shared, while agents, worktrees and the checkout are those of this machine.
+//! Clocks aren't trusted here: a machine is given up by another that has heard nothing from it.
 
 use std::collections::BTreeSet;
 use std::mem::swap;
@@ -24,7 +24,7 @@ pub struct FleetMachine {
 }
 
 impl Event {
-    /// True if no other machine needs it in order, so that it may wait for the next entry that one does.
+    /// True if no other machine needs this event in order, so that it may wait for the next entry that one does need.
     pub fn may_wait(&self) -> bool {
         match self {
             Self::HeadMoved { drifted, .. } => drifted.is_empty(),
@@ -34,7 +34,7 @@ impl Event {
             | Self::CheckedBefore { .. }
             | Self::AgentSpent { .. }
             | Self::Noted { .. } => true,
-            // Others go on from these.
+            // Other machines build on these.
             Self::Completed { .. }
             | Self::ScopeExtended { .. }
             | Self::ChecksDropped { .. }
@@ -43,7 +43,7 @@ impl Event {
         }
     }
 
-    /// The task that a machine has to hold for this to count.
+    /// The task that a machine has to hold for this event to count.
     fn needs_hold_of(&self) -> Option<&TaskId> {
         match self {
             Self::CheckedBefore { .. }
@@ -58,7 +58,7 @@ impl Event {
         }
     }
 
-    /// The commit by which this changes the integration branch.
+    /// The commit with which this event changes the integration branch.
     pub fn commit_to_push(&self) -> Option<&str> {
         match self {
             Self::Completed { commit, .. } => commit.as_deref(),
@@ -67,7 +67,7 @@ impl Event {
         }
     }
 
-    /// True if only its own machine is concerned.
+    /// True if it concerns only the machine that wrote it.
     fn is_of_own_machine(&self) -> bool {
         matches!(
             self,
@@ -124,7 +124,8 @@ impl State {
         names.find(|name| !self.machines.contains_key(name))
     }
 
-    /// The tasks that this machine held in `self`, and neither holds nor has completed `after` entries of others.
+    /// The tasks that this machine held in `self`, but neither holds nor has completed in `after`, the state after
+    /// entries of others.
     pub fn lost_since(&self, after: &Self) -> BTreeSet<TaskId> {
         let is_kept = |now: &TaskState| {
             after.is_own(now) && (now.status.is_running() || now.status == Status::Completed)
@@ -141,7 +142,8 @@ impl State {
         Some(EntryOrigin { machine, number })
     }
 
-    /// This state with `waiting`, the entries of this machine that wait, and those entries as they count there.
+    /// Applies `waiting`, the waiting entries of this machine, on top of this state. Returns the result, and the
+    /// entries as they count there.
     pub fn with_waiting(&self, waiting: Vec<Entry>) -> (Self, Vec<Entry>) {
         let mut state = self.clone();
         let counted = |entry: Entry| {
@@ -161,7 +163,7 @@ impl State {
         (state, entries)
     }
 
-    /// Counts `entry` for its machine; true if that is this one.
+    /// Counts `entry` for the machine that wrote it; true if that is this one.
     pub(super) fn count_entry(&mut self, entry: &Entry) -> bool {
         let Some(by) = &entry.by else { return true };
         let is_own = self.machine.as_ref() == Some(&by.machine);
@@ -202,15 +204,16 @@ impl State {
         open.filter(is_answered).cloned().collect()
     }
 
-    /// False if `event` is about a task that its machine doesn't hold. The user may answer a question on any machine, though:
-    /// the events that it offers count if the task's machine asked it, or if nobody has the task.
+    /// False if `event` is about a task that the machine that wrote it doesn't hold. The user may answer a question on
+    /// any machine, though: the events that the question offers count if the task's machine asked it, or if nobody
+    /// holds the task.
     pub(super) fn is_effective(&self, event: &Event, entry: &Entry, answered: &[Asked]) -> bool {
         if !self.is_shared() {
             return true;
         }
         let task = event.task().and_then(|id| self.task(id));
         let is_held = task.is_some_and(|task| task.status.is_running());
-        // Checks before the work count with their machine's claim, or if they ended in a question.
+        // Checks before the work count only along with a claim in the same entry, or if they raised a question.
         if let Event::CheckedBefore { passed, .. } = event {
             let claims = |other: &Event| {
                 matches!(other, Event::Claimed { .. }) && other.task() == event.task()
@@ -227,7 +230,7 @@ impl State {
         is_held && task.machine.as_ref() == by || answered.iter().any(is_offered)
     }
 
-    /// Folds an event of another machine: what is its own changes nothing here.
+    /// Folds an event of another machine, but nothing that concerns only that machine.
     pub(super) fn fold_of_other(&mut self, event: &Event, at: Timestamp) {
         if event.is_of_own_machine() {
             return;
@@ -252,7 +255,7 @@ impl State {
         self.swap_own_part(&mut own);
     }
 
-    /// Exchanges with `other` what a state says of its own machine alone, except for the terms of the run.
+    /// Swaps with `other` the parts of the state that describe only its own machine, except for the terms of the run.
     fn swap_own_part(&mut self, other: &mut Self) {
         swap(&mut self.head, &mut other.head);
         swap(&mut self.checkout_left, &mut other.checkout_left);
@@ -267,8 +270,8 @@ impl State {
     }
 }
 
-/// The entries of this machine that still wait after it has `lost` tasks to others. Events that need a hold on these tasks
-/// go, and so do nudges, since the lead now has news to hear.
+/// Returns the entries of this machine that still wait after it has `lost` tasks to others. Drops events that require
+/// holding these tasks, and nudges, since the lead now has news to hear.
 pub fn still_waiting(waiting: Vec<Entry>, lost: &BTreeSet<TaskId>) -> Vec<Entry> {
     let counts = |event: &Event| match event {
         Event::LeadNudged => lost.is_empty(),

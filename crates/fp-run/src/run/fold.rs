@@ -15,7 +15,7 @@ use super::state::{
 use crate::verification::{Check, tests_ran};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 
-/// The folder that no task may have, wherever the settings put the plans.
+/// The folder that no task may be granted files in, wherever the settings put the plans.
 const PLANS: &str = ".fractal-planner";
 
 impl State {
@@ -61,7 +61,7 @@ impl State {
         }
     }
 
-    /// Applies a line of the log whose code is `code`, and which this machine wrote or not.
+    /// Applies a log line with the authentication code `code`; `is_own` tells if this machine wrote it.
     pub fn apply_line(&mut self, entry: &Entry, code: &str, is_own: bool) {
         self.apply(entry);
         if !is_own {
@@ -75,7 +75,7 @@ impl State {
         }
     }
 
-    /// Folds what `event` says of its task, and then what it says of the run and its agents.
+    /// Folds `event` into its task, then into the run and its agents.
     pub(super) fn fold(&mut self, event: &Event, at: Timestamp) {
         if let Some(task) = event.task().and_then(|id| self.task_mut(id)) {
             task.fold(event, at);
@@ -92,7 +92,7 @@ impl State {
         match event {
             Event::Interviewed { by } => {
                 self.interview_rounds.count_round(*by);
-                // A changed wish leads to another tree.
+                // A changed goal leads to a different tree.
                 if *by == Decider::User {
                     self.planning.begin_anew();
                 }
@@ -249,7 +249,7 @@ impl State {
             Event::Cancelled { .. } => self.set_run_status(RunStatus::Cancelled),
             Event::Finished => self.set_run_status(RunStatus::Finished),
             Event::LeadNudged | Event::Messaged { .. } | Event::Left | Event::Renewed => {}
-            // These change their task alone.
+            // These change only their task.
             Event::ChecksDropped { .. }
             | Event::RevisionDue { .. }
             | Event::Waived { .. }
@@ -332,7 +332,8 @@ impl State {
         }
     }
 
-    /// Remembers `tree`, in which `task` left the checkout if it is done there, in a run that recorded its first.
+    /// Remembers `tree` as the state in which `task` left the checkout, if it is done there and the run recorded the
+    /// checkout's first state.
     fn leave_checkout(&mut self, task: &TaskId, tree: &str) {
         let is_there = self
             .task(task)
@@ -342,7 +343,8 @@ impl State {
         }
     }
 
-    /// Takes the approved leaves. A changed one keeps its history; what was said about its old text goes.
+    /// Takes over the approved leaves. A changed one keeps its history, but whatever was said about its old text is
+    /// dropped.
     fn take_leaves(&mut self, leaves: &[Leaf]) {
         let before = std::mem::take(&mut self.tasks).into_iter();
         let mut before: HashMap<TaskId, TaskState> =
@@ -384,7 +386,7 @@ impl State {
         self.restore_index();
     }
 
-    /// Has every builder that holds a task go on with its conversation.
+    /// Makes every builder of this machine that holds a task continue its conversation.
     fn wake_holders(&mut self, at: Timestamp) {
         let mut owners = Vec::new();
         for task in &mut self.tasks {
@@ -399,7 +401,7 @@ impl State {
         }
     }
 
-    /// Notes what `name` does now, a builder unless it is known as something else.
+    /// Records the current activity of `name`, which is a builder unless known otherwise.
     fn turn_agent(&mut self, name: &AgentName, activity: Activity, at: Timestamp) -> &mut RunAgent {
         let agent = self.agents.entry(name.clone()).or_default();
         (agent.activity, agent.since) = (activity, at);
@@ -433,18 +435,18 @@ impl State {
         };
         let is_fruitless = held.is_none() && agent.activity == Activity::Dispatched;
         if is_fruitless && agent.role == Role::Builder {
-            // A silence costs its whole time, so the second one is the last.
+            // A silence costs the whole timeout, so a second one is the last.
             agent.fruitless += 1 + silences;
         }
         (agent.activity, agent.since) = (Activity::Idle, at);
     }
 
-    /// The lead has started `name`, or no longer needs to.
+    /// Notes that the lead has started `name`, or no longer needs to.
     fn heard_of(&mut self, name: &AgentName) {
         self.forget_dispatches(|told| told.name == *name);
     }
 
-    /// Drops the dispatches that are `is_gone`.
+    /// Drops the dispatches for which `is_gone` holds.
     fn forget_dispatches(&mut self, is_gone: impl Fn(&AgentDispatch) -> bool) {
         for told in [&mut self.untold, &mut self.unstarted, &mut self.unwoken] {
             told.retain(|told| !is_gone(told));
@@ -460,8 +462,8 @@ impl State {
         }
     }
 
-    /// Closes the questions about a task that was given up, or, where a builder continued without an answer or lost its
-    /// claim, its own ones.
+    /// Closes the questions about `task` if it was given up. If its builder continued without an answer or lost its
+    /// claim, closes only the builder's own questions.
     fn close_unanswered(&mut self, task: &TaskId, how: ClosedUnanswered) {
         for asked in self.questions.iter_mut().filter(|asked| asked.is_open()) {
             let topic = &asked.question.topic;
@@ -486,7 +488,7 @@ impl State {
 }
 
 impl TaskState {
-    /// Folds what `event`, which is about this task, says of it.
+    /// Folds `event`, which is about this task, into it.
     fn fold(&mut self, event: &Event, at: Timestamp) {
         match event {
             Event::CheckedBefore { checks, passed, .. } => {
@@ -581,7 +583,7 @@ impl TaskState {
                 self.reason = None;
                 self.feedback = None;
                 self.submission = None;
-                // The log keeps the other checks. Unfinished work that was let through is needed when the next plan
+                // The other checks stay in the log. The notes about unfinished work are needed when the next plan
                 // starts.
                 let verified = self.verification.iter_mut();
                 verified.for_each(|verified| verified.checks.retain(Check::lets_go));

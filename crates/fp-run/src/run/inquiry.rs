@@ -17,7 +17,7 @@ pub const OPTIONS: std::ops::RangeInclusive<usize> = 2..=4;
 /// Maximum length of a question and of a reason, in characters.
 pub const MAX_CHARS: usize = 500;
 
-/// The way out for a builder that can't have a file.
+/// Advice for a builder that can't have a file.
 const DO_WITHOUT: &str =
     "do the task within its files, or submit it and say in a note what is missing";
 
@@ -61,7 +61,7 @@ impl State {
             return Ok(());
         }
         let said = match task.iteration {
-            // It has come back from a verifier, which missed something in the work.
+            // A verifier sent it back, having missed something in the work.
             iteration @ 2.. if task.failed_checks().is_empty() => format!(
                 "task {id} is at attempt {iteration}: questions are asked in the first one and after a failed check"
             ),

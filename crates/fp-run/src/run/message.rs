@@ -5,7 +5,7 @@ use super::state::{Asked, State, TaskState};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 use fp_plan::text::prompt_lines;
 
-/// Longest text of an agent or of the user in a message, in bytes; the claim has all of it.
+/// Maximum length of a quoted text of an agent or the user, in bytes; the claim has the full text.
 const MAX_MESSAGE: usize = 8192;
 
 /// The prompt of a new builder.

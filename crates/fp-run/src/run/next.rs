@@ -1,6 +1,6 @@
-//! Decides what is due next. An action that starts something is logged as dispatched before anybody sees it, and printed
-//! again, marked as said before, until its agent is heard of: a lead that lost it loses nothing. Whatever a dead agent
-//! left undone becomes due again by itself.
+//! Decides what is due next. An action that starts something is logged as dispatched before anybody sees it, and
+//! printed again, marked as a repeat, until its agent is heard from, so it can't be lost by the lead. Whatever a dead
+//! agent left undone becomes due again automatically.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,10 +41,10 @@ pub enum LeadAction {
         name: AgentName,
         agent: &'static str,
         prompt: String,
-        /// Who plays it; a session takes the model.
+        /// The agent's player; a session uses only its model.
         #[serde(flatten, serialize_with = "model_of")]
         player: AgentPlayer,
-        /// True if the lead was told before, and the agent has not been heard of.
+        /// True if the lead was told before and the agent hasn't been heard from.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         again: bool,
     },
@@ -114,14 +114,14 @@ pub enum LeadAction {
     },
 }
 
-/// The model, which is all that a session takes of a player.
+/// Serializes the model, which is all that a session uses of a player.
 fn model_of<S: Serializer>(player: &AgentPlayer, serializer: S) -> Result<S::Ok, S::Error> {
     let model = player.model.iter().map(|model| ("model", model));
     model.collect::<BTreeMap<_, _>>().serialize(serializer)
 }
 
 impl LeadAction {
-    /// The end of a run, still without its report.
+    /// The action that ends a run, still without its report.
     fn finish_action() -> Self {
         let report = String::new();
         Self::Finish { report }
@@ -139,7 +139,7 @@ impl LeadAction {
         }
     }
 
-    /// True if it starts or wakes an agent, and the lead hears of that for the first time.
+    /// True if it starts or wakes an agent and the lead hasn't been told before.
     fn is_new_dispatch(&self) -> bool {
         match self {
             Self::Spawn { again, .. } | Self::Resume { again, .. } | Self::Verify { again, .. } => {
@@ -149,7 +149,7 @@ impl LeadAction {
         }
     }
 
-    /// True if only the user can bring the run on.
+    /// True if only the user can move the run forward.
     fn is_for_user(&self) -> bool {
         matches!(
             self,
@@ -177,11 +177,11 @@ pub struct RunSurroundings {
     /// Who plays the agents.
     pub agents: Agents,
     pub budget: Budget,
-    /// Machines of which nothing was heard for too long.
+    /// Machines that haven't been heard from for too long.
     pub silent: BTreeSet<MachineId>,
     /// True if it's time to tell other machines that this one is at work.
     pub renew: bool,
-    /// True if other machines can't be reached: what is under way goes on, and nothing new begins.
+    /// True if other machines can't be reached: work in progress continues, but nothing new starts.
     pub cut_off: bool,
 }
 
@@ -233,7 +233,7 @@ impl State {
         self.open_questions().map(LeadAction::ask_action).collect()
     }
 
-    /// True if nothing goes on in the run before the user has answered, or has changed the plan.
+    /// True if the run can't continue until the user answers or changes the plan.
     pub fn waits_for_user(&self) -> bool {
         let goes_on = |task: &TaskState| {
             !self.is_own(task) || task.awaits_commit() && !self.asks_about_commit(&task.leaf.id)
@@ -274,7 +274,7 @@ impl State {
         draft.end_agents(ended);
         draft.look_at_head();
         draft.answer_unattended();
-        // An answer by a rule changes what is said again.
+        // Comes after the answers by a rule, which change what is repeated.
         draft.repeat_dispatches();
         if draft.spent_budget(None).is_some() {
             draft.ask_to_spend();
@@ -328,7 +328,7 @@ impl<'a> Draft<'a> {
 
     fn end_agents(&mut self, ended: &[AgentName]) {
         let now = self.around.now;
-        // A time in the future is the log's, not the clock's, so the silence counts from where the clock is known.
+        // A time in the future comes from the log, not from the clock, so silence is counted from the known clock time.
         let counted = |since: Timestamp| match since > now {
             true => self.state.behind,
             false => Some(since),
@@ -364,8 +364,8 @@ impl<'a> Draft<'a> {
         self.turn.actions = actions.collect();
     }
 
-    /// Records changes beneath pending tasks, and asks once about all of them. While the plan itself commits, a later
-    /// look sees whose commits there are.
+    /// Records changes to what pending tasks were planned on, and asks once about all of them. Ignores a move of HEAD
+    /// while the plan itself commits: a later look can tell whose commits they are.
     fn look_at_head(&mut self) {
         let moved = self.around.moved.as_ref();
         if let Some(moved) = moved.filter(|_| !self.state.is_committing()) {
@@ -383,7 +383,7 @@ impl<'a> Draft<'a> {
         if self.around.attended {
             return;
         }
-        // Other machines ask their own users, unless nothing is heard of them.
+        // Other machines ask their own users, unless they have fallen silent.
         let is_silent = |machine: &MachineId| self.around.silent.contains(machine);
         let is_due = |asked: &&Asked| {
             asked.is_open() && (self.is_own(asked) || asked.machine.as_ref().is_some_and(is_silent))
@@ -413,7 +413,8 @@ impl<'a> Draft<'a> {
         limit.filter(|limit| self.state.is_spent(*limit, task))
     }
 
-    /// Asks whether more may be spent, if anything would be started. A rule answers only once nothing is under way.
+    /// Asks if more may be spent, provided that anything would be started. If a rule has to answer, waits until nothing
+    /// is under way.
     fn ask_to_spend(&mut self) {
         let mut would = Draft::new(&self.state, self.around);
         would.start_verifiers();
@@ -480,7 +481,7 @@ impl<'a> Draft<'a> {
             let said = self.state.said_by_verifiers(id);
             return self.ask_once(topic, &said);
         }
-        // A retried task begins at the first iteration again, and the client still knows the verifiers of before.
+        // A retried task starts over at the first iteration, and the client still knows the earlier verifiers.
         let is_new = |name: &AgentName| !self.state.agents.contains_key(name);
         let mut names = (task.verifiers..=u32::MAX).map_while(|nth| verifier_name(task, nth));
         if let Some(name) = names.find(is_new) {
@@ -488,7 +489,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The number of times that the user wanted another try at `topic`.
+    /// The number of times that the user chose to retry `topic`.
     fn retries_of(&self, topic: &Topic) -> u32 {
         let tries = self.state.answered_with(AnswerChoice::Retry);
         let tries = tries.filter(|asked| asked.question.topic == *topic);
@@ -536,7 +537,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Takes back what machines hold that nothing is heard of.
+    /// Takes back the tasks of machines that aren't heard from any more.
     fn take_back_from_silent(&mut self) {
         let is_silent = |machine: &MachineId| self.around.silent.contains(machine);
         let lost = self.state.running().filter_map(|task| {
@@ -553,7 +554,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Takes a claim back. The attempt counts, or this would never end.
+    /// Takes a claim back. Counts the attempt, or this would never end.
     fn take_back(&mut self, task: &TaskState, reason: &str) {
         let id = &task.leaf.id;
         match self.state.is_last_attempt(task) {
@@ -567,7 +568,7 @@ impl<'a> Draft<'a> {
         self.record(self.state.ask_about(Topic::TaskFailed(id.clone()), reason));
     }
 
-    /// Records that the lead has to start or wake `name`, and tells it so.
+    /// Records that the lead has to start or wake `name`, and adds the action that says so.
     fn dispatch_agent(&mut self, dispatch: Dispatch, name: AgentName, task: Option<TaskId>) {
         let due = AgentDispatch {
             dispatch,
@@ -620,7 +621,8 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// The player of `name`, which is about to claim: each takes the first task that those before it leave.
+    /// The player for `name`, which is about to claim: builders claim in the order of their names, each the first task
+    /// left.
     fn player_of_next(&self, name: &AgentName) -> AgentPlayer {
         let agents = &self.around.agents;
         let task = match agents.by_complexity.is_empty() {
@@ -698,7 +700,7 @@ impl<'a> Draft<'a> {
         taken.len()
     }
 
-    /// Ends the turn: with the questions, or else with what the run waits for.
+    /// Ends the turn with the open questions, or else with what the run waits for.
     fn close_turn(&mut self) {
         if !self.state.is_running() {
             self.turn.actions = vec![LeadAction::finish_action()];
@@ -770,7 +772,7 @@ impl<'a> Draft<'a> {
         agents.chain(commits).chain(elsewhere).collect()
     }
 
-    /// The open tasks whose obstacle is `wanted`, with it.
+    /// The open tasks whose obstacle is `wanted`, each with the reason.
     fn open_chain(&self, wanted: impl Fn(Option<&Obstacle>) -> bool) -> Vec<String> {
         let obstacles = self.state.obstacles(&self.around.edited);
         let open = self

@@ -30,7 +30,7 @@ pub enum NoteKind {
     Util,
     /// A fragile place.
     Warn,
-    /// Work outside of the plan, for a later one.
+    /// Work outside the plan, left for a later one.
     Debt,
 }
 
@@ -76,8 +76,8 @@ impl Note {
     }
 }
 
-/// Picks the notes for `task`, debts left out: first those of tasks that share a file with it, then the latest. At most
-/// [`NOTES_PER_PAYLOAD`], in the order of writing.
+/// Picks the notes for `task`, except debts: first those of tasks that share a file with it, then the latest. Returns
+/// at most [`NOTES_PER_PAYLOAD`], in the order in which they were written.
 pub fn relevant_notes<'a>(state: &'a State, task: &TaskId) -> Vec<&'a Note> {
     let files = state.task(task).map_or(&[][..], |task| &task.leaf.files);
     let is_near = |note: &Note| {

@@ -1,7 +1,7 @@
 //! Builds the one text a builder works from: what to do, what to leave alone, what others did before, and the exact
 //! command that submits the work. It has at most [`MAX_PAYLOAD_BYTES`]. If the parts don't fit, they are cut in order
-//! of rank, first down to the useful minimum and then, if necessary, to almost nothing. Each says how much is missing
-//! and where to find it.
+//! of rank, first down to the useful minimum and then, if necessary, to almost nothing. Each cut part says how much is
+//! missing and where to find it.
 
 mod sections;
 
@@ -25,7 +25,7 @@ pub struct Around<'a> {
     pub tree: &'a str,
     /// Path of the task's worktree, unless that is the user's checkout.
     pub place: Option<&'a str>,
-    /// The words about an earlier attempt's work, if anything is left of it.
+    /// The text about an earlier attempt's work, if any of it is left.
     pub earlier: Option<&'a str>,
     /// Path of the file with the conventions and commands of the code base, if there is one.
     pub conventions: Option<&'a str>,
@@ -88,7 +88,7 @@ pub fn short(commit: &str) -> &str {
     commit.get(..7).unwrap_or(commit)
 }
 
-/// Lines are cut to this many bytes before whole lines go, and once everything else has gone.
+/// Lines are cut to `LONG` bytes in the first round of cuts, before whole lines go, and to `SHORT` in the last.
 const LONG: usize = 600;
 const SHORT: usize = 200;
 
@@ -115,8 +115,8 @@ pub(super) enum Rank {
 }
 
 impl Rank {
-    /// The lines that the first round of cuts keeps, and those that always stay. A part without which the task can't be
-    /// done stays whole in the first round.
+    /// The number of lines that the first round of cuts keeps, and the number that always stay. A part that the task
+    /// can't be done without stays whole in the first round.
     fn kept_lines(self) -> (usize, usize) {
         match self {
             Self::Twice | Self::Distant => (0, 0),
@@ -129,8 +129,8 @@ impl Rank {
         }
     }
 
-    /// The place where the next of `count` lines goes: the oldest of what was said during the run, the middle of feedback,
-    /// which begins with the most important and ends with the last output, and else the last.
+    /// The index of the next line to remove out of `count`: the oldest for texts from during the run, the middle for
+    /// feedback, which begins with the most important lines and ends with the last output, and otherwise the last.
     fn next_gap(self, count: usize) -> usize {
         match self {
             Self::Notes | Self::Answers => 0,
@@ -237,8 +237,8 @@ impl PayloadPart {
         (!counts.is_empty()).then(|| format!("({what}{colon} {}; {whole})", counts.join(", ")))
     }
 
-    /// Takes one more line away, or the end of one, down to the useful minimum, or to almost nothing. False if nothing
-    /// more can go.
+    /// Removes one more line, or the end of one, down to the useful minimum, or to almost nothing if `to_the_last`.
+    /// Returns false if nothing more can go.
     fn shrink(&mut self, to_the_last: bool) -> bool {
         let Some(rank) = self.cut.as_ref().map(|cut| cut.rank) else {
             return false;

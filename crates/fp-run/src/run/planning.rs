@@ -1,5 +1,5 @@
-//! Limits the loops before an approval, validation passes and critique rounds. Each has a counter in the log, so a tree
-//! that nobody manages to fix goes to the user.
+//! Limits the two loops before an approval: validation passes and critique rounds. Each has a counter in the log, so a
+//! tree that nobody manages to fix goes to the user.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +38,7 @@ pub struct Validated {
     pub valid: bool,
 }
 
-/// A critique without its findings: those stay in the log, because every command reads the state.
+/// A critique without its findings, which stay only in the log because every command reads the state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LastCritique {
@@ -131,7 +131,8 @@ impl Validated {
 }
 
 impl State {
-    /// Gives a critique its round. A critic that repeats itself uses up no round. Refused after the last one.
+    /// Assigns a round to a critique. A critic that repeats itself doesn't use up a round. Refused after the last
+    /// round.
     pub fn criticise(&self, judged: Critique) -> Result<Critique, Refusal> {
         let Planning {
             rounds, critique, ..

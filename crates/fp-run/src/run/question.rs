@@ -11,9 +11,9 @@ use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::SpendingLimit;
 use fp_plan::text::prompt_lines;
 
-/// Longest text of a builder or of another machine, in bytes.
+/// Maximum length of a text of a builder or another machine, in bytes.
 const MAX_SAID: usize = 8000;
-/// Longest question, in bytes: the commands in it are whole.
+/// Maximum length of a question, in bytes; its commands are shown in full.
 const MAX_QUESTION: usize = 64 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ impl AnswerOption {
 pub enum Topic {
     /// A task has used up its iterations.
     TaskFailed(TaskId),
-    /// A command is all that a task failed by, or it failed before in the same tree: the plan may be at fault.
+    /// A task failed only because of commands, or they had already failed in the same tree: the plan may be at fault.
     CheckFailed {
         task: TaskId,
         commands: BTreeSet<String>,
@@ -63,10 +63,10 @@ pub enum Topic {
     },
     /// Builders keep ending without taking a task.
     BuildersSilent,
-    /// The agents of the run, or of a task, have cost as much as they may.
+    /// The agents of the run, or of a task, have used up their budget.
     Budget {
         limit: SpendingLimit,
-        /// The cost when it was asked.
+        /// The cost at the time of asking.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         spent: Option<SpendingLimit>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,7 +94,7 @@ pub enum Topic {
 }
 
 impl Topic {
-    /// The task that it is about, if it is about one alone.
+    /// The task that the topic is about, if it's about a single one.
     pub fn task(&self) -> Option<&TaskId> {
         match self {
             Self::TaskFailed(task) | Self::VerifierSilent(task) | Self::PassesBefore(task) => {
@@ -116,7 +116,7 @@ impl Topic {
         }
     }
 
-    /// True if `id` is among the tasks that it is about.
+    /// True if `id` is among the tasks that the topic is about.
     pub fn concerns(&self, id: &TaskId) -> bool {
         matches!(self, Self::Drift(tasks) if tasks.contains(id)) || self.task() == Some(id)
     }
@@ -132,7 +132,7 @@ impl Topic {
         }
     }
 
-    /// True if an answer can have `event` for its consequence, among the events about a task that somebody holds.
+    /// True if `event` can be the consequence of an answer. Covers only events that require a hold on their task.
     pub(super) fn offers(&self, event: &Event) -> bool {
         let is_it = self.task().is_some() && self.task() == event.task();
         match event {
@@ -178,7 +178,7 @@ pub struct Question {
     pub reason: String,
 }
 
-/// An answer that has consequences; its word is what the user sees and the log stores.
+/// An answer that has consequences; its label is what the user sees and the log stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(const_into_str)]
 pub enum AnswerChoice {
@@ -205,7 +205,7 @@ pub enum AnswerChoice {
     Keep,
     /// Change the tasks and approve them again.
     Revise,
-    /// Change the task, which then goes on with its work.
+    /// Change the task, then continue its work.
     #[strum(to_string = "Change the task")]
     Change,
     /// Stop running these commands as checks of the task.
@@ -225,7 +225,7 @@ pub enum AnswerChoice {
     Finish,
 }
 
-/// The reason for closing a question without the user; its word stands in the place of an answer.
+/// The reason for closing a question without the user; its label is stored in place of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(const_into_str)]
 pub(super) enum ClosedUnanswered {
@@ -239,7 +239,7 @@ pub(super) enum ClosedUnanswered {
 }
 
 impl AnswerChoice {
-    /// The words about it in a question about `topic`.
+    /// Describes the choice in a question about `topic`.
     fn meaning(self, topic: &Topic) -> &'static str {
         use AnswerChoice::*;
         match (self, topic) {
@@ -293,8 +293,8 @@ impl AnswerChoice {
 const GO_ON: &str = "How should it continue?";
 
 impl Topic {
-    /// The heading, the choices, recommended one first, and the one taken where nobody can be asked: it goes on with what
-    /// can be done, and can't loop. A builder's own question brings its options.
+    /// The heading, the choices with the recommended one first, and the choice taken if nobody can be asked. That one
+    /// continues with whatever can be done, and can't loop. A builder's own question comes with its own options.
     pub(super) fn form(&self) -> (&'static str, &'static [AnswerChoice], AnswerChoice) {
         use AnswerChoice::*;
         match self {
@@ -319,7 +319,7 @@ impl Topic {
         }
     }
 
-    /// The choice with this label among those offered.
+    /// The offered choice with this label.
     pub(super) fn choice_of(&self, label: &str) -> Option<AnswerChoice> {
         let (_, offered, _) = self.form();
         offered
@@ -383,12 +383,12 @@ impl Topic {
     }
 }
 
-/// A text of a model or a stranger, on one line and safe for a prompt.
+/// Makes a text of a model or a stranger safe for a prompt, on one line.
 pub(super) fn safe_line(text: &str) -> String {
     said_within(text, MAX_SAID)
 }
 
-/// The same text, cut to at most `max` bytes.
+/// As [`safe_line`], but cut to at most `max` bytes.
 pub(super) fn said_within(text: &str, max: usize) -> String {
     let safe = prompt_lines(text, max);
     let lines = safe.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -416,8 +416,8 @@ impl Question {
         }
     }
 
-    /// The question as it is asked and compared: each text of it, which may come from a builder or another machine, on
-    /// one line.
+    /// The question as it is asked and compared: each of its texts is put on one line, since it may come from a builder
+    /// or another machine.
     pub fn with_safe_texts(&self) -> Self {
         let options = self
             .options

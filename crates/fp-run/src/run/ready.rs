@@ -1,4 +1,4 @@
-//! Derives which tasks can be claimed, and why the others can't, from the state; nothing of it is stored. A refused
+//! Derives from the state which tasks can be claimed, and why the others can't; none of this is stored. A refused
 //! claim, the status report, a deadlock and `fp status --ready` all take their reasons from here.
 
 use std::borrow::Cow;
@@ -113,9 +113,9 @@ impl State {
         }
     }
 
-    /// The tasks that can be claimed, apart from run-wide obstacles, in claim order. Several builders take the task with
-    /// the most work behind it first, which makes the run shortest. Ties, and a run with one builder, follow the policy's
-    /// order.
+    /// The tasks that can be claimed, apart from run-wide obstacles, in claim order. With several builders, the task
+    /// with the most work depending on it comes first, which makes the run shortest. Ties, and a run with one builder,
+    /// follow the policy's order.
     pub fn ready(&self, edited: &BTreeSet<TaskId>) -> Vec<&TaskState> {
         let obstacles = self.obstacles(edited);
         let is_ready = |task: &&TaskState| obstacles.obstacle_to(task).is_none();
@@ -296,7 +296,7 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    /// True if only a new approval takes it away.
+    /// True if only a new approval removes it.
     pub fn wants_approval(&self) -> bool {
         matches!(self, Self::ToRevise | Self::Edited | Self::Drifted { .. })
     }
@@ -314,7 +314,8 @@ pub(super) fn tasks_listed<'i>(ids: impl ExactSizeIterator<Item = &'i TaskId>) -
     format!("{noun} {}", ids_listed(ids))
 }
 
-/// The way a run takes its tasks. Runs of earlier versions that went by phases or one by one go on in parallel.
+/// The way a run works through its tasks. Runs of earlier versions that went by phases or one by one continue in
+/// parallel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExecutionModel {

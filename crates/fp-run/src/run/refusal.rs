@@ -1,4 +1,4 @@
-//! Collects the refusals of commands with their hints, which keeps their words the same in every command.
+//! Collects the refusals of commands with their hints, so that every command words them the same way.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::state::TaskState;
 use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::TaskId;
 
-/// The reason for refusing a command; with the hint it names what was asked, the state, and what is allowed.
+/// The reason for refusing a command. Together with its hint, it names what was asked, the state, and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The approved plan has no such leaf.
@@ -24,7 +24,7 @@ pub enum Refusal {
     /// The leaf was edited after the approval.
     #[error("task {0} was edited after the plan was approved")]
     Edited(TaskId),
-    /// A request that is told by its words alone.
+    /// A refusal that only its message describes.
     #[error("{said}")]
     Request {
         said: String,
@@ -55,7 +55,7 @@ impl Hint for Refusal {
     }
 }
 
-/// Refuses what makes no sense in the state of `task`; `allowed` says what does.
+/// Refuses a request that makes no sense in the state of `task`; `allowed` says what would.
 pub fn refuse(task: &TaskState, allowed: &str) -> Refusal {
     let (id, status) = (&task.leaf.id, task.status.into_str());
     decline(
@@ -64,7 +64,7 @@ pub fn refuse(task: &TaskState, allowed: &str) -> Refusal {
     )
 }
 
-/// Refuses in words of the caller's own.
+/// Refuses with the caller's own message.
 pub fn decline(said: String, hint: impl Into<String>) -> Refusal {
     Refusal::Request {
         said,

@@ -106,11 +106,11 @@ pub struct Approval {
     pub tree_hash: String,
     pub at: Timestamp,
     pub by: Decider,
-    /// The history that settles the style of the run's commits.
+    /// The commit history that determines the style of the run's commits.
     pub commits: Option<CommitHistory>,
     /// The commands to run once no task is left.
     pub end_commands: Vec<String>,
-    /// The code of the line that says so, which only this machine can tell.
+    /// The authentication code of the approval's log line, which only this machine can compute.
     pub code: Option<String>,
 }
 
@@ -158,11 +158,11 @@ pub struct State {
     pub plan_id: PlanId,
     /// Sequence number of the last event; 0 for an empty log.
     pub seq: u64,
-    /// The first entry that this machine did not write: from there on the log counts for reading alone.
+    /// The first entry that this machine didn't write. From there on, the log is trusted only for reading.
     pub foreign: Option<u64>,
     /// Time of the last event.
     pub last_at: Option<Timestamp>,
-    /// The clock at the first of the entries since which the log is ahead of it.
+    /// The clock's time at the entry since which the log has been ahead of it.
     pub behind: Option<Timestamp>,
     /// Time of the first event.
     pub created_at: Option<Timestamp>,
@@ -183,7 +183,7 @@ pub struct State {
     pub tried: bool,
     /// The tasks that a new approval during the run added or changed, and whose commands were not tried since.
     pub untried: BTreeSet<TaskId>,
-    /// The number of tests that each command last ran, where it said so and ran any.
+    /// The number of tests that each command last ran, if it reported any.
     pub tests_ran: BTreeMap<String, usize>,
     /// This machine, in a shared plan.
     pub machine: Option<MachineId>,
@@ -203,9 +203,9 @@ pub struct State {
     pub worktrees: BTreeMap<AgentName, TaskId>,
     /// Dispatches that the lead may not have seen.
     pub untold: Vec<AgentDispatch>,
-    /// Agents that the lead was told to start, and that haven't been heard of yet.
+    /// Agents that the lead was told to start, and that haven't been heard from yet.
     pub unstarted: Vec<AgentDispatch>,
-    /// Agents that the lead was told to message, and that haven't been heard of since.
+    /// Agents that the lead was told to message, and that haven't been heard from since.
     pub unwoken: Vec<AgentDispatch>,
     /// Every question in the order of asking.
     pub questions: Vec<Asked>,
@@ -213,7 +213,7 @@ pub struct State {
     pub notes: Vec<Note>,
     /// Commits that were rolled back, and their reverts: neither counts as a change.
     pub undone: Vec<String>,
-    /// The checks at the end, since no task is left.
+    /// The checks run at the end, once no task was left.
     pub end_checks: Option<Vec<Check>>,
     /// Number of times the lead was told to continue since anything else happened.
     pub lead_nudges: u32,
@@ -223,8 +223,8 @@ pub struct State {
 }
 
 impl State {
-    /// True if an agent's activity lies in the future, and no entry has the clock's own time yet, from which its silence
-    /// could be counted.
+    /// True if an agent's activity lies in the future and no entry has the real clock time yet, from which to count its
+    /// silence.
     pub fn is_ahead_of(&self, now: Timestamp) -> bool {
         self.behind.is_none() && self.active_agents().any(|(_, agent)| agent.since > now)
     }
@@ -268,12 +268,12 @@ impl State {
         self.index.get(id).map(|&i| &mut self.tasks[i])
     }
 
-    /// The history that settles the style of the run's commits; `None` in logs that don't record it.
+    /// The commit history that determines the style of the run's commits; `None` in logs that don't record it.
     pub fn commits(&self) -> Option<&CommitHistory> {
         self.approval.as_ref()?.commits.as_ref()
     }
 
-    /// The terms of the run; before its start, those of none.
+    /// The terms of the run; default terms before its start.
     pub fn terms(&self) -> &RunTerms {
         static NONE: LazyLock<RunTerms> = LazyLock::new(RunTerms::default);
         self.run.as_ref().map_or(&NONE, |run| &run.terms)
@@ -293,7 +293,7 @@ impl State {
         self.terms().processes
     }
 
-    /// The command with which the lead goes on.
+    /// The command with which the lead continues.
     pub fn lead_command(&self) -> String {
         let command = match self.has_processes() {
             true => return self.run_command(),
@@ -303,7 +303,7 @@ impl State {
         format!("{command} {}", self.plan_id)
     }
 
-    /// The `fp run` that goes on as the last one was started.
+    /// The `fp run` command that continues as the last one was started.
     pub fn run_command(&self) -> String {
         let mut flags = self.terms().flags.clone();
         flags.budget = self.higher_budget().or(flags.budget);
@@ -360,7 +360,7 @@ impl State {
             .filter(move |asked| asked.answer == [choice.into_str()])
     }
 
-    /// True if the user is asked why the commit of `id` could not be made.
+    /// True if the user is being asked about a commit of `id` that couldn't be made.
     pub fn asks_about_commit(&self, id: &TaskId) -> bool {
         let commit = [
             Topic::CommitBlocked(id.clone()),

@@ -12,7 +12,7 @@ use crate::verification::change::Change;
 use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 use fp_plan::repo_path::RepoPath;
 
-/// The state of a leaf. Readiness is derived, never stored. Its name in the log is not the word that people read.
+/// The state of a leaf. Readiness is derived, never stored. The name in the log differs from the word shown to people.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, strum::IntoStaticStr,
 )]
@@ -41,7 +41,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// True if nothing more happens to the task by itself.
+    /// True if nothing more happens to the task on its own.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Skipped)
     }
@@ -144,7 +144,7 @@ pub struct TaskState {
     /// The result of the mechanical checks in this iteration.
     pub verification: Option<MeasuredWork>,
     pub verdict: Option<TaskVerdict>,
-    /// The subject of its last failed verdict: the tree, and the checks that failed in it.
+    /// The tree that its last failed verdict was about, with the checks that failed in it.
     pub failed: Option<MeasuredWork>,
     /// Its commands that no longer count as checks.
     pub dropped: BTreeSet<String>,
@@ -165,7 +165,7 @@ pub struct TaskState {
     pub commit: Option<String>,
     /// The reason for a missing commit.
     pub note: Option<String>,
-    /// Verdicts that it did not pass, also before a retry.
+    /// Number of failed verdicts, including those before a retry.
     pub failed_verdicts: u32,
     /// Nudges in this iteration.
     pub nudges: u32,
@@ -181,7 +181,7 @@ pub struct TaskState {
     pub silences: u32,
     /// The answered question whose answer the builder hasn't been told yet.
     pub answered: Option<String>,
-    /// Changes beneath it since the approval.
+    /// Changes to what it was planned on, since the approval.
     pub drift: Option<Drift>,
     /// Test-driven work: the results of its checks before the work.
     pub before: Option<ChecksBefore>,
@@ -222,7 +222,7 @@ impl TaskState {
         checks.map(|check| check.name.clone()).collect()
     }
 
-    /// True if its builder may ask the user something: in its first iteration and after each failed check, once for one
+    /// True if its builder may ask the user something: in its first iteration and after each failed check, once per
     /// reason.
     pub fn may_clarify(&self) -> bool {
         let failed = self.failed_checks();

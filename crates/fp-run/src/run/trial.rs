@@ -1,5 +1,5 @@
-//! The plan's commands, tried once before any work. One that can't succeed is a question to the user before builders lose
-//! their attempts to it. One that may fail because the work isn't done yet is none.
+//! Tries the plan's commands once before any work. A command that can't succeed becomes a question to the user, before
+//! builders lose their attempts to it; one that may fail because the work isn't done yet doesn't.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -16,17 +16,17 @@ use crate::verification::{CommandEnd, CommandRun, command_check};
 use fp_plan::plan::id::TaskId;
 use fp_plan::plan::{Plan, Task};
 
-/// Runners whose complaint about an argument is never the complaint of what the plan builds.
+/// Runners whose complaints about an argument never come from the program that the plan builds.
 const RUNNERS: [&str; 16] = [
     "black", "cargo", "cmake", "dotnet", "eslint", "flake8", "go", "gradle", "jest", "mvn", "mypy",
     "phpunit", "pytest", "ruff", "unittest", "vitest",
 ];
-/// Subcommands of theirs that start what the plan builds.
+/// Their subcommands that start the program that the plan builds.
 const FORWARDING: [&str; 3] = ["run", "xtask", "exec"];
-/// The number of lines of an output in which a runner complains about its arguments.
+/// The number of lines at the start of an output in which a runner complains about its arguments.
 const HEAD: usize = 3;
 
-/// A complaint about an argument, or about a part of the runner that isn't installed.
+/// A complaint about an argument, or about a missing component of the runner.
 static COMPLAINT: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?ix) unexpected\ argument | unrecogni[sz]ed\ (?:argument|option|subcommand) | no\ such\ (?:option|command:)
@@ -42,7 +42,7 @@ type TaskCommands = BTreeMap<TaskId, BTreeSet<String>>;
 pub struct PlannedCommand {
     pub line: String,
     pub tasks: BTreeSet<TaskId>,
-    /// True if each of them has it for a test, and not for what its own work makes pass.
+    /// True if each of these tasks has it as a test command, and none as a check that its own work makes pass.
     pub is_test: bool,
 }
 
@@ -135,7 +135,7 @@ impl State {
         kept.any(|asked| asked.question.topic.doubted_commands().iter().any(names))
     }
 
-    /// True if the command of `run` did not begin its work, for a reason that no task takes away.
+    /// True if the command of `run` couldn't begin its work, for a reason that no task can remove.
     fn cannot_start(&self, run: &CommandRun) -> bool {
         let status = match run.end {
             None => return true,

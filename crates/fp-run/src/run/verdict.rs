@@ -14,9 +14,9 @@ use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::text::command_span;
 
-/// Longest summary in a question, in bytes.
+/// Maximum length of a summary in a question, in bytes.
 const MAX_SUMMARY: usize = 500;
-/// Most lines of a command's output in a question, and their longest text, in bytes.
+/// Maximum number of lines of a command's output in a question, and their maximum total length in bytes.
 const SHOWN_LINES: usize = 3;
 const MAX_OUTPUT: usize = 300;
 
@@ -106,8 +106,8 @@ pub(super) fn told_end(check: &Check, by_beginning: bool) -> Option<String> {
     Some(format!("{command} ended with {ended}: \"{output}\"."))
 }
 
-/// The question whether the plan is at fault, and its reason: all that failed is a command, or a command failed in the
-/// tree in which it failed before.
+/// The question about a possible fault in the plan, with its reason, if a task failed only because of commands, or a
+/// command failed again in the same tree.
 fn doubt_of_checks(task: &TaskState, opinion: &VerifierOpinion) -> Option<(Topic, String)> {
     let verified = task.verification.as_ref()?;
     let is_same = |before: &MeasuredWork| before.tree == verified.tree;
@@ -268,7 +268,7 @@ impl State {
         vec![self.ask_about(Topic::CheckoutChanged { tree, paths }, &list(&names))]
     }
 
-    /// Tells of changes in the checkout that no task made. Fails if nobody could be asked about a file that one of the
+    /// Reports changes in the checkout that no task made. Fails if nobody could be asked about a file that one of the
     /// commands in `lines` names.
     pub fn kept_in_checkout(&self, lines: &[&str]) -> Option<Check> {
         let (mut names, mut verdict) = (Vec::new(), CheckVerdict::Note);

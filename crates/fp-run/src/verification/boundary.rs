@@ -16,8 +16,8 @@ pub struct Boundary {
 }
 
 impl Boundary {
-    /// Builds the boundary of `files` as a task lists them. `./`, doubled or final `/`, and blanks around make no
-    /// difference in a list; a folder covers everything below it. Names count byte by byte.
+    /// Builds the boundary of `files` as a task lists them. `./`, doubled or trailing `/`, and surrounding blanks make
+    /// no difference; a folder covers everything below it. Names are compared byte by byte.
     pub fn new<T: AsRef<str>>(files: impl IntoIterator<Item = T>) -> Self {
         let files = files.into_iter().map(|file| as_git_writes(file.as_ref()));
         Self {
@@ -26,7 +26,7 @@ impl Boundary {
         }
     }
 
-    /// Sets if letter case makes no difference in the file system either.
+    /// If `ignores_case`, letter case makes no difference either, as in the file system.
     pub fn ignoring_case(self, ignores_case: bool) -> Self {
         Self {
             ignores_case,
@@ -86,8 +86,8 @@ impl Boundary {
     }
 }
 
-/// The path as git writes it: with `/` between folders, without `./` and a final `/`. The empty text is the whole
-/// repository.
+/// The path as git writes it: with `/` between folders, without `./` and a trailing `/`. The empty string stands for
+/// the whole repository.
 fn as_git_writes(path: &str) -> String {
     let mut path = path.trim().to_owned();
     if !path.contains('/') {

@@ -1,5 +1,6 @@
-//! Recognises files that tools leave in a repository that doesn't ignore them: caches and installed packages. They are
-//! nobody's change and never committed. Without this, a task would have to answer for the output of its own tests.
+//! Recognises files that tools leave in a repository that doesn't ignore them: caches and installed packages. They
+//! belong to nobody's change and are never committed. Without this, a task would have to answer for the output of its
+//! own tests.
 
 use std::collections::HashSet;
 
@@ -17,7 +18,7 @@ const FOLDERS: [&[u8]; 7] = [
 ];
 /// Files that only tools write.
 const FILES: [&[u8]; 3] = [b".DS_Store", b"Thumbs.db", b".coverage"];
-/// Marks Cargo's folder as a cache, beside a manifest. Its name alone could be anybody's.
+/// Marks Cargo's target folder as a cache if it's beside a manifest. The folder's name alone proves nothing.
 const TARGET_TAG: &[u8] = b"target/CACHEDIR.TAG";
 
 /// Recognises by-products among untracked files.
@@ -27,7 +28,7 @@ pub struct ByProducts {
 }
 
 impl ByProducts {
-    /// Takes all files that git neither tracks nor ignores; `is_there` tells which files exist.
+    /// `untracked` holds all files that git neither tracks nor ignores; `is_there` tells which files exist.
     pub fn among<'p>(
         untracked: impl IntoIterator<Item = &'p RepoPath>,
         is_there: impl Fn(&RepoPath) -> bool,

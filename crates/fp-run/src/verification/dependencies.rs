@@ -1,5 +1,5 @@
-//! Guards against unwanted dependencies: a task gets one only if it lists the manifest and its own words ask for it, and
-//! those that there are stay what they were.
+//! Guards against unwanted dependencies: a task may add one only if it lists the manifest and its own text asks for it,
+//! and existing dependencies must stay as they were.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -18,7 +18,7 @@ use fp_plan::text::clipped;
 
 /// Name of the check.
 const NAME: &str = "dependencies";
-/// Longest quotation of an address or a checksum, in characters.
+/// Maximum length of a quoted address or checksum, in characters.
 const SHOWN: usize = 100;
 
 static ADDRESS: LazyLock<Regex> = LazyLock::new(|| regex(r#"\b[a-z][a-z+]*://[^\s"'<>(),;\]}]+"#));
@@ -102,7 +102,7 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     gained.into_check(NAME, "none was added")
 }
 
-/// The packages that manifests and lock files gain: what no task asks for is a fault.
+/// Finds the packages that manifests and lock files gain; any that the task doesn't ask for is a fault.
 fn gained_packages(
     scope: &TaskScope,
     manifests: &[PackageText],
@@ -151,8 +151,8 @@ fn unreadable(path: &RepoPath) -> String {
     format!("{path} can't be read as what its name says")
 }
 
-/// The packages of a lock file that stay at their version and come from elsewhere or have another checksum, which
-/// is a fault unless the task says that they `may_move`, and those that come from where nothing came from before.
+/// Finds the packages of a lock file that keep their version but have another address or checksum, which is a fault
+/// unless the task says that they `may_move`, and those from a host that nothing came from before.
 fn moved_packages(lock: &PackageText, may_move: bool) -> Findings {
     let mut found = Findings::default();
     let path = &lock.file.path;

@@ -1,5 +1,5 @@
-//! Tells if a task asks for something, by its own words. A sentence that forbids asks for nothing: "no new
-//! dependencies" mentions them without wanting them.
+//! Tells from a task's own words if it asks for something. A sentence that forbids something doesn't ask for it: "no
+//! new dependencies" mentions them without wanting them.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use regex::Regex;
 
 use crate::regex;
 
-/// A pattern for these words, parted by `|`: whole ones, in any case. Korean words take endings.
+/// A pattern for these words, separated by `|`: it matches whole words, in any case. Korean words may have endings.
 fn word_pattern(words: &str) -> Regex {
     regex(&format!(
         "(?i)(?:^|[^a-z0-9_-])(?:{words})(?:[^a-z0-9_-]|$)"
@@ -20,22 +20,22 @@ pub(super) static LINK: LazyLock<Regex> =
 pub(super) static SUBMODULE: LazyLock<Regex> =
     LazyLock::new(|| word_pattern("submodules?|서브모듈"));
 pub(super) static TODO: LazyLock<Regex> = LazyLock::new(|| word_pattern("todos?|fixmes?"));
-/// What a debugging call serves, and its names.
+/// The purpose of debugging calls, and their names.
 pub(super) static DEBUG: LazyLock<Regex> =
     LazyLock::new(|| word_pattern("debug(?:ging|ger)?|breakpoints?|pdb|dbg|(?:var_)?dump"));
-/// The entries of a manifest.
+/// Words for manifest entries.
 static DEPENDENCY: LazyLock<Regex> = LazyLock::new(|| {
     word_pattern(
         "dependency|dependencies|crates?|packages?|library|libraries|gems?|의존성|패키지|라이브러리|크레이트",
     )
 });
-/// Where packages come from, and what tells that they are the same.
+/// The origin of packages, and what proves that they are unchanged.
 pub(super) static ORIGIN: LazyLock<Regex> = LazyLock::new(|| {
     word_pattern(
         "registry|registries|mirrors?|checksums?|integrity|vendor(?:ed)?|forks?|레지스트리|미러|체크섬",
     )
 });
-/// What runs tests, and what tells it which.
+/// Test runners, and what selects the tests to run.
 static TEST_SETUP: LazyLock<Regex> = LazyLock::new(|| {
     word_pattern(
         "scripts?|test (?:runners?|commands?|config(?:uration)?|setup|settings|targets?)|harness|pytest|tox|nox|jest|vitest|mocha|nextest|workspace",
@@ -57,7 +57,7 @@ static BRINGS_IN: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Tests at most five words behind a verb that takes them away, or before the form of it that follows them.
+/// Matches tests at most five words after a verb that removes them, or before a participle of such a verb.
 static FEWER_TESTS: LazyLock<Regex> = LazyLock::new(|| {
     let takes = "(?:remov|delet)(?:es?|ing)|drops?|skips?|ignores?|disables?|retire|replaces?|rewrites?|renames?";
     let taken =
@@ -70,11 +70,11 @@ static FEWER_TESTS: LazyLock<Regex> = LazyLock::new(|| {
 /// Words that end the object of such a verb.
 static STOPS: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)\b(?:and|with|to|for|in|on|by|from|but|keep|add|write|pass)\b"));
-/// The same verbs in Korean, where they follow and take endings.
+/// The same verbs in Korean, where they come after the object and take endings.
 static FEWER_TESTS_KOREAN: LazyLock<Regex> =
     LazyLock::new(|| regex("테스트.*(?:삭제|제거|비활성|건너|교체|다시 쓴|이름을 바꾼)"));
 
-/// True if a sentence of `text` that doesn't forbid contains one of `words`.
+/// True if one of `words` occurs in a sentence of `text` that doesn't forbid something.
 pub(super) fn mentions(text: &str, words: &Regex) -> bool {
     wishes(text).any(|sentence| words.is_match(sentence))
 }
@@ -101,7 +101,7 @@ pub(super) fn wants_test_setting(text: &str, name: &str) -> bool {
         name.rsplit(['.', ' ']).next().unwrap_or(name),
     ));
     let named = word_pattern(&regex::escape(name));
-    // A key such as `test` is a word of many tasks.
+    // A key such as `test` is a common word in tasks.
     let is_telling = |sentence: &str| {
         named.is_match(sentence)
             || name.len() - name.rfind('.').unwrap_or(0) > 6 && key.is_match(sentence)
@@ -111,7 +111,7 @@ pub(super) fn wants_test_setting(text: &str, name: &str) -> bool {
     })
 }
 
-/// The sentences that don't forbid.
+/// The sentences that don't forbid anything.
 fn wishes(text: &str) -> impl Iterator<Item = &str> {
     let sentences = text.split(['\n', ';']).flat_map(|line| line.split(". "));
     sentences.filter(|sentence| !FORBIDS.is_match(sentence))

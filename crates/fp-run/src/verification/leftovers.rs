@@ -1,10 +1,10 @@
-//! Finds the traces of unfinished work, in added lines only: earlier lines are nobody's change, and a moved line isn't
-//! new.
+//! Finds the traces of unfinished work, in added lines only: earlier lines aren't part of the change, and a moved line
+//! isn't new.
 //!
 //! In prose (Markdown and similar formats) a TODO is a topic or a list, so it is mentioned without failing the task;
 //! conflict markers fail everywhere. In code, `TODO` and `FIXME` fail in a comment, or if they look like one (`TODO:`,
-//! `TODO(name)`); a bare word, such as a constant of that name, is mentioned. A call that only serves to debug fails in
-//! source files.
+//! `TODO(name)`); a bare word, such as a constant of that name, is only mentioned. A call that only serves debugging
+//! fails in source files.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
@@ -36,7 +36,7 @@ static TODO_COMMENT: LazyLock<Regex> = LazyLock::new(|| {
 static UNFINISHED: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"\b(?:todo|unimplemented)!\s*[(\[{;]|(?i)\bnot\s+(?:yet\s+)?implemented\b")
 });
-/// Calls that only serve to debug, by language; `SAYS` is the beginning of a message that says so.
+/// Calls that only serve debugging, by language; `SAYS` stands for the beginning of a message that says so.
 const DEBUGGING: [(Language, &str); 10] = [
     (
         Language::Python,
@@ -147,7 +147,7 @@ impl FileText {
         }
     }
 
-    /// True if a line of it calls what only serves to debug, and not in a comment or a string.
+    /// True if `line` contains a debugging call outside of comments and strings.
     fn debugs(self, line: &str) -> bool {
         let known = DEBUGGING.iter().zip(&DEBUGGING_CALLS);
         let mut known = known.filter(|((language, _), _)| self == Self::Code(Some(*language)));

@@ -68,8 +68,8 @@ impl Check {
         }
     }
 
-    /// The fault for people and builders: without the time that a command took and the hash of its output, which are
-    /// proof, and told where there was no output.
+    /// The fault, worded for people and builders. Leaves out the time that a command took and the hash of its output,
+    /// which serve as proof, and says if there was no output.
     pub fn told(&self) -> String {
         let Some(command) = self.command() else {
             return format!("Check {}: {}", self.name, self.detail);
@@ -90,7 +90,7 @@ impl Check {
         }
     }
 
-    /// How a command ended, without the time that it took and the hash of its output, and what it printed.
+    /// How a command ended, without its duration and the hash of its output; and its output.
     fn outcome(&self) -> (&str, &str) {
         let (head, output) = self.detail.split_once('\n').unwrap_or((&self.detail, ""));
         let ended = head
@@ -114,7 +114,7 @@ impl Check {
     }
 }
 
-/// What a check found: faults, by which it fails, and what is only worth knowing.
+/// The findings of a check: faults, which make it fail, and notes, which are only worth knowing.
 #[derive(Debug, Default)]
 struct Findings {
     faults: Vec<String>,
@@ -126,7 +126,7 @@ impl Findings {
         self.faults.is_empty() && self.notes.is_empty()
     }
 
-    /// Where a finding goes.
+    /// The list for a finding.
     fn list(&mut self, is_fault: bool) -> &mut Vec<String> {
         match is_fault {
             true => &mut self.faults,
@@ -139,7 +139,7 @@ impl Findings {
         self.notes.extend(more.notes);
     }
 
-    /// The check `name`; where nothing was found, it passes as `fine`.
+    /// Makes the check `name`, which passes with `fine` if nothing was found.
     fn into_check(self, name: &str, fine: &str) -> Check {
         if !self.faults.is_empty() {
             Check::new(name, CheckVerdict::Fail, list(&self.faults))
@@ -206,18 +206,18 @@ pub fn command_check(run: &CommandRun) -> Check {
     Check::new(&command_check_name(&run.line), verdict, detail)
 }
 
-/// The check in place of the command `line`, which is none any more.
+/// Takes the place of the check of the command `line`, which was dropped.
 pub fn dropped_check(line: &str) -> Check {
     let detail = "not run: by the user's choice it is no check of this task";
     Check::new(&command_check_name(line), CheckVerdict::Note, detail)
 }
 
-/// The limits of a task, and its own words.
+/// The limits of a task, and its own text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TaskScope {
     /// The files it may change: those it lists and those granted later.
     pub files: Vec<String>,
-    /// All its wishes: title, description, acceptance, hints.
+    /// Everything it asks for: title, description, acceptance, hints.
     pub text: String,
     /// The other running tasks.
     pub others: Vec<OtherTask>,
@@ -295,7 +295,7 @@ pub struct ChangedText {
     pub after: Option<String>,
 }
 
-/// True if the checks need the whole text of a changed file: manifests, lock files, tests and what sets them up.
+/// True if the checks need the whole text of a changed file: a manifest, a lock file, a test or test setup.
 pub fn wants_text(change: &Change) -> bool {
     change.kind == change::FileKind::File
         && change.status != ChangeStatus::ModeChanged
@@ -327,8 +327,8 @@ pub fn check(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec
     checks
 }
 
-/// The checks `before`, of the same tree, with what its surroundings say now: a hook made since then would run in the
-/// commit.
+/// Updates the checks `before`, of the same tree, to the current surroundings: a hook created since then would run in
+/// the commit.
 pub fn renewed(before: &[Check], facts: &ChangeFacts) -> Vec<Check> {
     let around = check_around(facts);
     if around.iter().all(|check| before.contains(check)) {
@@ -339,7 +339,7 @@ pub fn renewed(before: &[Check], facts: &ChangeFacts) -> Vec<Check> {
     [old, around].concat()
 }
 
-/// The checks of what no commit contains, apart from the branch.
+/// The checks of the surroundings that no commit contains, except for the branch.
 fn check_around(facts: &ChangeFacts) -> Vec<Check> {
     let around = facts.around.iter();
     let checks = around.flat_map(|(began, now)| {
@@ -352,7 +352,7 @@ fn check_around(facts: &ChangeFacts) -> Vec<Check> {
     checks.flatten().collect()
 }
 
-/// The checks that no command of the task can mend, as far as `facts` has what they look at.
+/// The failed checks that no command of the task can fix, as far as `facts` holds the data that they need.
 pub fn failed_at_hand(scope: &TaskScope, facts: &ChangeFacts) -> Vec<Check> {
     let checks = [
         changed(scope, facts),
@@ -422,21 +422,21 @@ pub struct GitSurroundings {
     /// find.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, String>,
-    /// The path of each uncommitted change in the user's checkout, with a hash of its content, where the working tree is
-    /// another one.
+    /// The path of each uncommitted change in the user's checkout, with a hash of its content, if the working tree is a
+    /// different one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub checkout: BTreeMap<String, String>,
 }
 
 impl GitSurroundings {
-    /// The surroundings against which a task is measured that is claimed in these: those at the `start` of the run, as
-    /// far as they apply to the builder's `own_worktree`.
+    /// The surroundings that a task claimed in these is measured against: those at the `start` of the run, as far as
+    /// they apply to the builder's `own_worktree`.
     pub fn since(mut self, start: Option<&Self>, own_worktree: bool) -> Self {
         let Some(start) = start else { return self };
         self.files.clone_from(&start.files);
         if own_worktree {
             self.files.remove("config.worktree");
-            // What is installed there later has to be what the checkout has.
+            // Anything installed there later must match the checkout.
             for (path, hash) in &start.tools {
                 if path.starts_with("node_modules/") {
                     self.tools
@@ -448,8 +448,9 @@ impl GitSurroundings {
         self
     }
 
-    /// True if a command that ran in these, after which they are `now`, changed what a later one depends on. It may
-    /// install programs, and hooks, as package managers do: what a commit has is compared with what was verified.
+    /// True if a command that ran in these surroundings, and left them as `now`, changed what a later command depends
+    /// on. It may install programs and hooks, as package managers do: the content of a commit is compared with what was
+    /// verified.
     pub fn disturbed(&self, now: &Self) -> bool {
         let is_seen = |(path, _): &(&String, &String)| {
             !path.starts_with("hooks") && !path.starts_with("modules/")
@@ -464,7 +465,7 @@ impl GitSurroundings {
         self.tools.iter().any(is_other)
     }
 
-    /// Fails a task in whose time an installed program was replaced, unless its own change installs packages.
+    /// Fails a task during which an installed program was replaced, unless its own change installs packages.
     fn check_tools(&self, now: &Self, facts: &ChangeFacts) -> Option<Check> {
         let installs = || {
             facts
@@ -479,7 +480,7 @@ impl GitSurroundings {
         changed_check("tools", verdict, "since the claim", &told)
     }
 
-    /// Mentions uncommitted changes in the user's checkout, which are no builder's: the user may work there.
+    /// Mentions uncommitted changes in the user's checkout without blaming a builder: the user may be working there.
     fn check_checkout(&self, now: &Self) -> Option<Check> {
         let gone = "has no uncommitted change any more";
         let words = [gone, "was changed", "was changed"].map(Some);
@@ -497,8 +498,8 @@ impl GitSurroundings {
         changed_check("git", CheckVerdict::Note, whose, &told)
     }
 
-    /// Words the fact that another branch is checked out `now`. A detached HEAD has no branch, as in a worktree or
-    /// during the user's rebase.
+    /// Reports if another branch is checked out `now`. A detached HEAD has no branch, as in a worktree or during the
+    /// user's rebase.
     fn branch_left(&self, now: &Self) -> Option<String> {
         let (began, now) = self.branch.as_ref().zip(now.branch.as_ref())?;
         (began != now)
@@ -506,8 +507,8 @@ impl GitSurroundings {
     }
 }
 
-/// The paths whose hashes differ, each with its word of `words`: for one that is gone, is new, or is another. What has no
-/// word is left out.
+/// The paths whose hashes differ, each with the word from `words` for a path that is gone, new or changed. Leaves out
+/// those without a word.
 fn changed_hashes(
     before: &BTreeMap<String, String>,
     now: &BTreeMap<String, String>,

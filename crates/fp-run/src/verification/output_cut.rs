@@ -9,19 +9,19 @@ use regex::Regex;
 
 use crate::regex;
 
-/// Most bytes that are kept of an output.
+/// Maximum number of bytes kept of an output.
 pub(super) const LIMIT: usize = 2560;
-/// Bytes of them for the marks of gaps.
+/// Bytes of these for gap marks.
 const MARKS: usize = 200;
-/// Bytes of the end of an output that has failures, and of the beginning of one that has none.
+/// Bytes kept from the end of an output with failures, and from the beginning of one without.
 const END: usize = 640;
 const BEGINNING: usize = 512;
-/// Most characters of a line, with the sign that it is cut.
+/// Maximum characters of a line, including the mark of a cut.
 const LINE: usize = 301;
-/// Most results that are shown of a command that ran several programs.
+/// Maximum number of results shown for a command that ran several programs.
 const RESULTS: usize = 4;
 
-/// A runner's last word on all of its tests.
+/// A runner's summary of all of its tests.
 static RESULT: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?x)^\s*(?: test\ result:\ | OK(?:\ \(.*\))?$ | Ran\ \d+\ tests?\b | =+\ .*\b\d+\ passed\b.*=+$ | \d+\ passed\b
@@ -29,7 +29,7 @@ static RESULT: LazyLock<Regex> = LazyLock::new(|| {
         | \d+\ examples?,\ | Tests\ run:\ \d | PASS\b.*\d )",
     )
 });
-/// A result of no test at all.
+/// A summary of no tests at all.
 static EMPTY_RESULT: LazyLock<Regex> =
     LazyLock::new(|| regex(r"ok\. 0 passed; 0 failed|\bfail 0$"));
 /// A line that names a failure.
@@ -41,7 +41,7 @@ static FAILURE: LazyLock<Regex> = LazyLock::new(|| {
         | \berror\ TS\d | <<<\ (?:FAILURE|ERROR) | \w_test\.go:\d+:\ ",
     )
 });
-/// A line about a test that passed, or about the building of others.
+/// A line about a passed test or a build step.
 static PASSED: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?x)^\s*(?: [✓✔√]\  | ok\ \d+\b | ===\ (?:RUN|PAUSE|CONT)\b | ---\ PASS\b | PASS\  | \#\ Subtest:
@@ -50,7 +50,7 @@ static PASSED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// The part of the `output` that is shown of a command that `passed` or not: at most [`LIMIT`] bytes.
+/// Cuts the `output` of a command that `passed` or not to the part that is shown: at most [`LIMIT`] bytes.
 pub(super) fn cut_output(output: &str, passed: bool) -> String {
     let lines: Vec<String> = output
         .trim_end()
@@ -101,7 +101,7 @@ pub(super) fn cut_output(output: &str, passed: bool) -> String {
 /// The lines of an output that are kept.
 struct ChosenLines<'l> {
     lines: &'l [String],
-    /// False for a line that nobody misses.
+    /// False for a line that nobody would miss.
     telling: Vec<bool>,
     kept: BTreeSet<usize>,
     /// Bytes that are left.
@@ -109,7 +109,7 @@ struct ChosenLines<'l> {
 }
 
 impl ChosenLines<'_> {
-    /// Keeps lines of `order` up to the first for which `limit` or the whole has no room.
+    /// Keeps lines of `order` until one no longer fits into `limit` or the total room.
     fn take(&mut self, order: impl Iterator<Item = usize>, limit: usize) {
         let mut room = limit.min(self.room);
         for line in order {

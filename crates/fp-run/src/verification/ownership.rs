@@ -1,4 +1,5 @@
-//! Tells whose a change is if several builders share a working tree: git tells what changed, not who did it.
+//! Determines the owner of each change if several builders share a working tree: git tells what changed, not who did
+//! it.
 //!
 //! A path belongs to the task, with two exceptions: another task's commit left it as it is, or it lies in the boundary
 //! of another running task but not in this one's, and this task's builder was not seen to edit it.
@@ -89,8 +90,8 @@ impl Judge<'_> {
         other.map_or(Owner::This, |(task, _)| Owner::Other(task.id.clone()))
     }
 
-    /// Splits a rename if its ends have different owners: git takes a file deleted by one task and a similar one added
-    /// by another for a rename.
+    /// Splits a rename if its ends have different owners: git reports a file deleted by one task and a similar one
+    /// added by another as a rename.
     fn parts_of(&self, change: Change) -> Vec<Change> {
         let ChangeStatus::Renamed { from } = &change.status else {
             return vec![change];

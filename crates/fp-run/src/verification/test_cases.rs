@@ -35,28 +35,28 @@ pub(super) enum SwitchPlace {
     Elsewhere,
 }
 
-/// How tests are written in a language, as patterns.
+/// The patterns that recognise a language's tests.
 struct TestSyntax {
     language: Language,
-    /// A test case whose first group with a match is its name.
+    /// A test case; its name is the first capture group that matched.
     case: &'static str,
-    /// A line that makes the next function one.
+    /// A line that makes the next function a test case.
     mark: &'static str,
-    /// A function, whose first group with a match is its name.
+    /// A function; its name is the first capture group that matched.
     function: &'static str,
-    /// What switches a test off by its place: see [`SwitchPlace`].
+    /// Code that switches a test off, by its position: see [`SwitchPlace`].
     before: &'static str,
     on: &'static str,
     inside: &'static str,
     elsewhere: &'static str,
-    /// The words that look at a result.
+    /// Code that checks a result.
     assertion: &'static str,
 }
 
 /// A pattern that matches nothing.
 const NONE: &str = r"[^\s\S]";
 
-/// What a language has that says nothing of its tests.
+/// The defaults, for everything that a language doesn't override.
 const PLAIN: TestSyntax = TestSyntax {
     language: Language::TestScript,
     case: NONE,
@@ -180,7 +180,7 @@ static PATTERNS: LazyLock<HashMap<&str, Regex>> = LazyLock::new(|| {
 });
 
 impl TestSyntax {
-    /// What switches off the most comes first.
+    /// The patterns that switch off the most come first.
     fn switches(&self) -> [(&'static str, SwitchPlace); 4] {
         [
             (self.elsewhere, SwitchPlace::Elsewhere),
@@ -247,7 +247,7 @@ fn name_by(pattern: &str, line: &str) -> Option<String> {
     Some(name.as_str().to_owned())
 }
 
-/// The position from which a line of such a file switches tests off, if it does.
+/// Where this line of the file `path` stands relative to the tests that it switches off, if it does.
 pub(super) fn switches_off(path: &str, line: &str) -> Option<SwitchPlace> {
     let mut switches = syntax_of(path)?.switches().into_iter();
     let found = switches.find(|(pattern, _)| PATTERNS[pattern].is_match(line));
@@ -264,14 +264,14 @@ static CONSTANT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// True if a line of such a file checks a result, or calls a function that by its name does.
+/// True if this line of the file `path` checks a result, or calls a function whose name suggests that it does.
 pub(super) fn is_check(path: &str, line: &str) -> bool {
     let asserts =
         || syntax_of(path).is_some_and(|syntax| PATTERNS[syntax.assertion].is_match(line));
     !CONSTANT.is_match(line) && (HELPER.is_match(line) || asserts())
 }
 
-/// True if a line does nothing for a test: it only closes or ends something, or asserts a constant.
+/// True if a line contributes nothing to a test: it only closes or ends something, or asserts a constant.
 pub(super) fn is_idle(line: &str) -> bool {
     let bare = line.trim_end_matches(';');
     !bare.contains(char::is_alphanumeric)

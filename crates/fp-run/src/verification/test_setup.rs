@@ -1,5 +1,5 @@
-//! Notices what a change does to the running of tests from outside of them: scripts, targets and the settings of runners
-//! that switch tests off, and commands that run none any more.
+//! Notices how a change affects the running of tests from outside the test files: scripts, targets and runner settings
+//! that switch tests off, and commands that no longer run any.
 
 use std::sync::LazyLock;
 
@@ -12,12 +12,12 @@ use crate::regex;
 /// Longest quotation of a value, in characters.
 const SHOWN: usize = 60;
 
-/// The changes of settings: those that can switch tests off, and the others.
+/// The changed settings: faults if they can switch tests off and nobody asked for that, else notes.
 pub(super) fn changed_settings(scope: &TaskScope, facts: &ChangeFacts) -> Findings {
     let mut found = Findings::default();
     for file in &facts.texts {
         let path = file.path.to_lossy();
-        // Whoever lists such a file wants it to change.
+        // Listing such a file in the task means that it should change.
         let is_own = is_of_runner(&path) && scope.files.iter().any(|listed| *listed == path);
         for (name, how, can_switch_off) in changes_of(&path, file) {
             let is_wanted = is_own || intent::wants_test_setting(&scope.text, &name);
@@ -39,7 +39,7 @@ fn changes_of(path: &str, file: &ChangedText) -> Vec<(String, String, bool)> {
         let text = text.as_deref();
         text.map_or(Some(TestSettings::new()), |text| test_settings(path, text))
     };
-    // A manifest that can't be read is told by the check of dependencies.
+    // The dependency check reports an unreadable manifest.
     let (Some(before), Some(after)) = (read(&file.before), read(&file.after)) else {
         return Vec::new();
     };
@@ -75,33 +75,33 @@ fn changes_of(path: &str, file: &ChangedText) -> Vec<(String, String, bool)> {
     found
 }
 
-/// A runner's last word on its tests, with numbers of several kinds.
+/// A runner's summary of its tests on one line, with several counts.
 static SUMMARY: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?x)^(?: test\ result:\ \w+\. | (?:=+\ )?(?:\d+\ (?:x?passed|x?failed|skipped|deselected|errors?|warnings?|rerun)(?:,\ )?)+\ in\ [\d.]+s\b | \s*Tests:?\s+\d )",
     )
 });
-/// The numbers in it that are of tests which ran.
+/// The counts in the summary of tests that ran.
 static RAN: LazyLock<Regex> = LazyLock::new(|| regex(r"(\d+) (?:x?passed|x?failed|errors?)\b"));
-/// The same of runners that give one number a line.
+/// The same for runners that print one count per line.
 static COUNT: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?x)^\s*(?: Summary\ .*\]\ +(\d+)\ tests?\ run | Ran\ (\d+)\ tests?\ in\  | [\#ℹ]\ (?:pass|fail)\ (\d+)$
         | (\d+)\ (?:passing|failing)\b | (\d+)\ examples?,\  )",
     )
 });
-/// A package of Go's with tests, which tells no number.
+/// A Go package with tests; its line has no count.
 static PACKAGE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^(?:ok|FAIL)\s+\S+\s+(?:[\d.]+s|\(cached\))$"));
-/// A runner's word that it ran none.
+/// A runner's message that it ran no tests.
 static NONE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)\bno tests? (?:ran|files? found|found|to run)\b|\[no test files\]|^\d+ tests? collected\b",
     )
 });
 
-/// The number of tests that ran, by the output of a runner; `None` if it says nothing of tests. A package of Go's counts
-/// for one.
+/// The number of tests that ran, according to a runner's output; `None` if the output doesn't mention tests. A Go
+/// package counts as one.
 fn tests_in(output: &str) -> Option<usize> {
     let number = |found: Captures<'_>| {
         let number = found.iter().skip(1).flatten().next();
@@ -122,14 +122,14 @@ fn tests_in(output: &str) -> Option<usize> {
     counts.reduce(usize::saturating_add)
 }
 
-/// The number of tests that the command of `check` ran, if it says so.
+/// The number of tests that the command of `check` ran, if its output says so.
 pub fn tests_ran(check: &Check) -> Option<usize> {
     check.command()?;
     tests_in(check.detail.split_once('\n')?.1)
 }
 
-/// The check of a task whose commands, in `checks`, ran no test. Where the same command ran some `before`, it fails,
-/// unless the task's words ask for fewer.
+/// Checks whether any of a task's commands, in `checks`, ran no tests. If the same command did run some `before`, the
+/// check fails, unless the task's text asks for fewer.
 pub fn check_counts(
     scope: &TaskScope,
     checks: &[Check],

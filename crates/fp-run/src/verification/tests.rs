@@ -3,8 +3,8 @@
 use super::change::FileKind;
 use super::*;
 
-/// A change by one word and a path: `+` added, `~` modified, `-` deleted, `x` mode, `t` type, `old>new` renamed; a
-/// path that ends in `@` is a link, in `%` a repository.
+/// Parses a change from one word, a sign and a path: `+` added, `~` modified, `-` deleted, `x` mode, `t` type,
+/// `old>new` renamed; a path ending in `@` is a link, one ending in `%` a repository.
 fn change(text: &str) -> Change {
     let (sign, path) = text.split_at(1);
     let status = match sign {

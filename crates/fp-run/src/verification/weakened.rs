@@ -1,5 +1,5 @@
-//! Notices tests that a change weakens: deleted, removed, switched off, also from outside, or left with fewer checks. Only
-//! a task whose words ask for it may do so.
+//! Notices tests that a change weakens: deleted, removed, switched off (even from outside), or left with fewer checks.
+//! Only a task whose text asks for it may do so.
 
 use std::collections::{HashMap, HashSet};
 
@@ -89,7 +89,7 @@ impl<'f> TestText<'f> {
     }
 }
 
-/// The tests that are in no changed file any more, and those that only changed their name.
+/// The tests that are no longer in any changed file, and those that were only renamed.
 fn taken_out<'t>(texts: &'t [TestText]) -> (Vec<(&'t RepoPath, &'t str)>, Vec<String>) {
     let mut left: HashMap<&str, usize> = HashMap::new();
     for case in texts.iter().flat_map(|text| &text.after) {
@@ -145,7 +145,7 @@ fn deleted_files(
     changes.iter().filter_map(told).collect()
 }
 
-/// The lines that switch off tests; a new test may be off.
+/// The added lines that switch tests off; that is fine for a new test.
 fn switched_off(texts: &[TestText]) -> Findings {
     let mut found = Findings::default();
     let old = texts.iter().flat_map(|text| &text.before);
@@ -183,7 +183,7 @@ fn switching_lines<'t>(
     lines.filter_map(move |(number, line)| Some((number, line.trim(), switches_off(path, line)?)))
 }
 
-/// The tests that check less than before. Where something else was written in place of a check, it may be a better one.
+/// The tests that check less than before. If a check was replaced by other code, that may be a better check.
 fn hollowed(texts: &[TestText]) -> Findings {
     let mut found = Findings::default();
     let mut moved: HashMap<&str, isize> = HashMap::new();

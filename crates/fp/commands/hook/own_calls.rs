@@ -21,8 +21,8 @@ pub(super) fn line_in_project<'l>(hook: &IncomingHook, line: &'l str) -> &'l str
     }
 }
 
-/// Allows calls of this program, unless a builder claims under a name that isn't its own, or an agent that wasn't asked
-/// to submits a verdict. Records the builder.
+/// Allows calls of this program, unless a builder claims under another's name, or an agent submits a verdict without
+/// having been asked to. Records the builder.
 pub(super) fn own_calls_are_about_to_run(
     hook: &IncomingHook,
     caller: Caller,
@@ -65,7 +65,7 @@ pub(super) fn own_calls_are_about_to_run(
             learned.push((run, owner, id));
         }
     }
-    // Whether a clone's texts may reach agents is up to the user's own rules.
+    // The user's own rules decide if a clone's texts may reach agents.
     let is_of_specs = |call: &Vec<String>| call.get(1).is_some_and(|word| word == "specs");
     if calls.iter().any(is_of_specs) && !hook.context.trusts_place()? {
         return Ok(());

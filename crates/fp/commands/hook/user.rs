@@ -18,7 +18,7 @@ const ASKED: &str = " failed with exit code 3</summary>";
 /// Stores the prompt of `/fp:plan`, so that the plan gets the user's own words and flags. If `fp run` has ended with a
 /// question, adds the question to the client's notice, so that the session needn't read the output.
 pub(super) fn user_has_typed(hook: &IncomingHook) -> Result<(), CommandError> {
-    // A model writes an agent's prompt.
+    // An agent's prompt is written by a model.
     let Some(prompt) = hook
         .event
         .prompt()
@@ -43,11 +43,11 @@ fn tell_questions(hook: &IncomingHook) -> Result<(), CommandError> {
         is_open && run.plan.look_at_lead().presence(&run.state) == LeadPresence::Gone
     };
     let mut asked = hook.runs()?.filter(is_asked);
-    // If several are open, the output names the right one.
+    // If several runs have open questions, only the command's output says which one asked.
     if let (Some(run), None) = (asked.next(), asked.next()) {
         let text = asked_text(run.plan.id(), &run.state.asks(), &run.state.run_command());
         let reply = HookReply::PromptContext(&text);
-        // A truncated one can't be asked word for word.
+        // A truncated question can't be asked word for word.
         if reply.json()["hookSpecificOutput"]["additionalContext"] == *text {
             hook.reply(reply);
         }

@@ -28,13 +28,13 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::features::install::write_plugin;
 
-/// Time for a process to end by itself.
+/// Time for a process to end on its own.
 const GRACE: Duration = Duration::from_secs(5);
 /// Time to wait for output after a process has ended, since another one may hold the pipe.
 const DRAIN: Duration = Duration::from_secs(2);
-/// The first and the longest pause before another try with an unavailable service.
+/// The first and the longest pause before retrying an unavailable service.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(300));
-/// Longest time that a program may retry its service by itself.
+/// Maximum time for which a program may retry its service on its own.
 const MAX_WAIT: Duration = Duration::from_secs(300);
 /// Consecutive failed tries after which the network counts as down; also the number of tries after an unknown fault.
 const TRIES: u32 = 3;
@@ -42,10 +42,10 @@ const TRIES: u32 = 3;
 const AT_ONCE: Duration = Duration::from_secs(10);
 /// Number of checks for signs of life within the time after which an agent counts as silent.
 const LOOKS: u32 = 4;
-/// Capacity of the queue of news; a process that produces more waits.
+/// Capacity of the news queue; a process that produces more has to wait.
 const QUEUE: usize = 1024;
 
-/// The reason to start an agent.
+/// An agent to start, and what for.
 #[derive(Debug, Clone)]
 pub(super) struct AgentTask {
     name: AgentName,
@@ -56,12 +56,12 @@ pub(super) struct AgentTask {
     /// The task, if known, and its iteration.
     task: Option<(TaskId, u32)>,
     session: Option<String>,
-    /// Consecutive tries with an unavailable service.
+    /// Consecutive tries that found the service unavailable.
     away: u32,
 }
 
 impl AgentTask {
-    /// The task in `action`, if that starts or wakes an agent.
+    /// The task in `action`, if it starts or wakes an agent.
     pub(super) fn of(action: LeadAction, state: &State, plan: &OpenPlan) -> Option<Self> {
         let checkout = || plan.repo.worktree.clone();
         match action {
@@ -158,7 +158,7 @@ pub(super) enum CrewNews {
     Told(String),
 }
 
-/// A process of an agent.
+/// An agent's process.
 struct Member {
     agent: RunningAgent,
     key: u64,
@@ -173,19 +173,19 @@ struct Member {
     was_reached: bool,
     cost: AgentCost,
     fault: Option<ServiceFault>,
-    /// The time and kind of its end.
+    /// When and how it ended.
     end: Option<(Instant, CommandEnd)>,
     /// True once its output has ended.
     is_closed: bool,
-    /// The last task that was claimed in its worktree before.
+    /// The last task claimed in its worktree before it started.
     before: Option<TaskId>,
-    /// The last reported use of its conversation that isn't in the log yet.
+    /// The last reported token use of its conversation that isn't in the log yet.
     counted: (TokenUse, u64),
-    /// The last request by its id.
+    /// The id of the last request.
     request: String,
-    /// Requests that aren't in the program's own total yet, and their use.
+    /// Requests that aren't in the program's own total yet, and their token use.
     uncounted: (u64, TokenUse),
-    /// The time since which its service is unavailable, and the program's message.
+    /// Since when its service has been unavailable, and the program's message.
     waits: Option<(Instant, String)>,
     process: AgentProcess,
 }
@@ -247,7 +247,7 @@ impl<'c> Crew<'c> {
         };
         let approved = parsed.leaves().filter(is_approved);
         let of_tasks = approved.flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
-        // In a rule, a star would match more than the user has agreed to.
+        // In a rule, an asterisk would match more than the user agreed to.
         let of_tasks = of_tasks.filter(|command| !command.contains('*'));
         let of_tasks: BTreeSet<String> =
             of_tasks.map(|command| format!("Bash({command})")).collect();
@@ -291,7 +291,7 @@ impl<'c> Crew<'c> {
         self.members.is_empty() && self.waiting.is_empty()
     }
 
-    /// From now on starts no agent, not even one that waits for another try.
+    /// From now on no agent is started, not even one that is waiting for a retry.
     pub(super) fn start_nothing_more(&mut self) {
         self.is_ending = true;
         self.waiting.clear();
@@ -321,7 +321,7 @@ impl<'c> Crew<'c> {
         }
     }
 
-    /// Starts a process for `task` and logs that, unless its agent has one; returns true if it did.
+    /// Starts a process for `task` and logs it, unless the agent already has one; returns true if it was started.
     pub(super) fn start(&mut self, task: AgentTask) -> Result<bool, CommandError> {
         if self.has(&task.name) || self.is_ending {
             return Ok(false);
@@ -423,7 +423,7 @@ impl<'c> Crew<'c> {
                 if let Some((_, why)) = waits {
                     member.fault = Some(ServiceFault::Away(why.clone()));
                 }
-                // Ends a process that can't make progress by itself.
+                // Ends a process that can't make progress on its own.
                 let is_refused =
                     matches!(member.fault, Some(ServiceFault::Refused(_))) || waits.is_some();
                 if member.end.is_none() {
@@ -539,7 +539,7 @@ impl<'c> Crew<'c> {
         Ok(None)
     }
 
-    /// True if the budgets allow one more try with `task`.
+    /// True if the budgets allow another try of `task`.
     fn may_spend(&self, task: &AgentTask) -> Result<bool, CommandError> {
         let (state, budget) = (self.plan.load()?.state, &self.plan.settings.budget);
         let known = task.task.as_ref().map(|(id, _)| id);
@@ -548,7 +548,7 @@ impl<'c> Crew<'c> {
         Ok(!(is_spent(budget.run, None) || id.is_some() && is_spent(budget.task, id)))
     }
 
-    /// Handles the end of a process. `end` is its exit if it ended by itself.
+    /// Handles the end of a process. `end` is its exit if it ended on its own.
     fn ended(
         &mut self,
         member: Member,
@@ -583,7 +583,7 @@ impl<'c> Crew<'c> {
         let has_failed = !is_well && end.is_some() && !is_own;
         let is_lost = match &fault {
             Some(fault) => matches!(fault, ServiceFault::SessionLost(_)),
-            // A program that doesn't know the conversation may report that in its own words.
+            // A program may report an unknown conversation in its own words.
             None => has_failed && !was_reached,
         };
         if is_lost && task.session.is_some() {
@@ -676,7 +676,7 @@ impl<'c> Crew<'c> {
         CommandError::failed(why).with_hint(format!("nothing is lost: `fp run {id}` goes on"))
     }
 
-    /// Makes `task` wait for its service, which is unavailable because of `why`.
+    /// Schedules `task` for a retry, since its service is unavailable because of `why`.
     fn try_again(&mut self, task: AgentTask, why: &str) -> Result<CrewNews, CommandError> {
         let program = &task.player.program;
         if self.unreached >= TRIES && self.context.session().is_some() {
@@ -735,7 +735,7 @@ fn pause_before(tries: u32) -> Duration {
     let (first, most) = PAUSES;
     let pause = first.saturating_mul(1 << tries.min(16)).min(most);
     let random = u32::from_str_radix(&fresh_token()[..4], 16).unwrap_or(0);
-    // Between half of it and one and a half times it.
+    // Between 0.5 and 1.5 times the pause.
     pause / 2 + pause * random / 0x1_0000
 }
 
@@ -744,8 +744,8 @@ const PLUGIN_FOLDER: &str = "fp-run-";
 /// Age after which such an unlocked folder counts as abandoned.
 const LEFT_OVER: Duration = Duration::from_secs(60);
 
-/// This plugin with this program, in a folder beside the trust store, where no agent's sandbox can write. It is locked
-/// while in use; abandoned folders of killed processes are removed.
+/// Writes this plugin with this program to a folder beside the trust store, where no agent's sandbox can write. The
+/// folder is locked while in use; abandoned folders of killed processes are removed.
 fn own_plugin(context: &Context) -> Result<(tempfile::TempDir, File), CommandError> {
     let failed = |error: std::io::Error| {
         CommandError::failed(format!(

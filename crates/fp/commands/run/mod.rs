@@ -39,13 +39,13 @@ use crate::printer::columns;
 use crew::{AgentTask, Crew, CrewNews};
 use view::{LeadInput, LeadView};
 
-/// Interval between checks for news of agents and input of the user.
+/// Interval between checks for news from agents and input from the user.
 const TICK: Duration = Duration::from_millis(100);
 /// Shortest interval between checks for due actions.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Time for agents to end by themselves once the run is over.
+/// Time for agents to end on their own once the run is over.
 const FAREWELL: Duration = Duration::from_secs(30);
-/// Interval between checks of a shared plan's other machines.
+/// Interval between checks of the other machines of a shared plan.
 const LOOK_AROUND: Duration = Duration::from_secs(5);
 /// Interval between checks while another process makes a commit.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -173,7 +173,8 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     end?.print(&plan, &way_on, context)
 }
 
-/// Pushes the waiting entries: after the end of a run no further entry will take them along. A failure loses nothing.
+/// Pushes the log entries that are waiting: once the run is over, no later entry would push them. A failure loses
+/// nothing.
 fn send_rest(plan: &OpenPlan, context: &Context) {
     let is_over = plan
         .load()
@@ -184,7 +185,7 @@ fn send_rest(plan: &OpenPlan, context: &Context) {
     }
 }
 
-/// Another process leads the run: only shows it.
+/// Shows the run, since another process leads it.
 fn watch_another(plan: &OpenPlan, holder: Option<String>, context: &Context) -> CommandResult {
     let by = holder.map_or_else(
         || "another process".to_owned(),
@@ -265,9 +266,9 @@ enum Stop {
 enum LeadEnd {
     /// The run is over.
     Over,
-    /// Questions are open, and nothing else can go on.
+    /// Questions are open, and nothing else can proceed.
     Asked(Vec<LeadAction>),
-    /// Nothing can go on: one line for each task.
+    /// Nothing can proceed: one line per task.
     Deadlock(Vec<String>),
     /// The user stopped it.
     Stopped,
@@ -308,12 +309,12 @@ impl Lead<'_> {
         }
     }
 
-    /// Determines the due actions. Listens to the user while the plan's commands run; `None` if the user doesn't wait
-    /// for them, and then they end with this process.
+    /// Determines the due actions. Listens for the user's keys while the plan's commands run; `None` if the user won't
+    /// wait for the commands, which then end with this process.
     fn turn(&mut self) -> Result<Option<TurnOfRun>, CommandError> {
         let mut ended = std::mem::take(&mut self.ended);
         let known = self.plan.load()?.state;
-        // An agent without a process has ended, such as one that claimed under a name that it invented.
+        // An agent without a process has ended, for example one that claimed under an invented name.
         let works = known
             .agents
             .iter()
@@ -407,7 +408,7 @@ impl Lead<'_> {
         }
     }
 
-    /// Lets the finished agents end by themselves, so that they report their cost.
+    /// Lets the finished agents end on their own, so that they report their cost.
     fn let_finish(&mut self) -> Result<(), CommandError> {
         self.crew.start_nothing_more();
         let begun = Instant::now();
@@ -421,9 +422,9 @@ impl Lead<'_> {
         std::fs::metadata(self.plan.folder.file("events.jsonl")).map_or(0, |log| log.len())
     }
 
-    /// Handles news of agents and input of the user for up to `time`.
+    /// Handles news from agents and input from the user for up to `time`.
     fn look(&mut self, time: Duration) -> Result<(), CommandError> {
-        // A live view waits for the user's keys.
+        // A live view does the waiting, for the user's keys.
         let wait = if self.view.is_screen() {
             Duration::ZERO
         } else {
@@ -449,7 +450,7 @@ impl Lead<'_> {
     }
 }
 
-/// The due actions, their state, and the reason why other machines can't be reached.
+/// The due actions, the state that they are for, and the reason why other machines can't be reached.
 type TurnOfRun = (Vec<LeadAction>, Arc<State>, Option<String>);
 
 fn turn_of(
@@ -479,7 +480,7 @@ fn turn_of(
     Ok((due.actions, due.state, due.cut_off))
 }
 
-/// Creates the worktrees of the builders that are about to start, so that they begin in them.
+/// Creates worktrees for the builders that are about to start, so that they start in them.
 fn make_places(plan: &OpenPlan, state: &State, actions: &[LeadAction]) -> Result<(), CommandError> {
     if state.terms().checkout.is_none() {
         return Ok(());

@@ -51,9 +51,9 @@ enum ViewKind {
     },
 }
 
-/// Help on the keys of the live view.
+/// The live view's help on its keys.
 const KEYS: &str = "q stops the run, arrows scroll";
-/// Lines of news in the live view.
+/// Maximum number of news lines in the live view.
 const NEWS: usize = 3;
 
 impl LeadView {
@@ -70,7 +70,7 @@ impl LeadView {
 
     /// A view that shows nothing.
     pub(super) fn silent() -> Self {
-        // Without it, Ctrl-C ends the process and the agents at once.
+        // Without the handler, Ctrl-C would end the process and the agents at once.
         Self::of(ViewKind::Silent(Interrupt::listen().ok()))
     }
 
@@ -79,7 +79,7 @@ impl LeadView {
         !context.is_json() && Screen::is_there(context.env("TERM").as_deref())
     }
 
-    /// The live view if it `has_screen`, else lines.
+    /// Opens the live view if it `has_screen`, otherwise one line per event.
     pub(super) fn open(
         plan: &OpenPlan,
         has_screen: bool,
@@ -101,7 +101,7 @@ impl LeadView {
         }))
     }
 
-    /// True if it can ask the user.
+    /// True if the view can ask the user.
     pub(super) fn is_screen(&self) -> bool {
         matches!(self.kind, ViewKind::Screen { .. })
     }
@@ -137,7 +137,7 @@ impl LeadView {
         }
     }
 
-    /// Shows the news, and with a screen waits up to `time` for the user.
+    /// Shows the news; with a screen, also waits up to `time` for the user.
     pub(super) fn show(
         &mut self,
         crew: &Crew<'_>,
@@ -235,7 +235,7 @@ impl LeadView {
         }
     }
 
-    /// Gives the terminal back, and rings its bell.
+    /// Restores the terminal and rings its bell.
     pub(super) fn close(&mut self) {
         if self.is_screen() {
             self.kind = ViewKind::Silent(None);

@@ -1,4 +1,4 @@
-//! `fp status --ready`: lists the tasks that can be claimed, and the reason for each that can't.
+//! `fp status --ready`: lists the tasks that can be claimed, and for each other task the reason why it can't.
 
 use std::collections::BTreeSet;
 

@@ -38,7 +38,7 @@ const SILENT: Duration = Duration::from_secs(30);
 pub(crate) fn watch_plan(plan: &OpenPlan, context: &Context) -> CommandResult {
     plan.store.follow_remote();
     let mut watch = RunWatch::new(plan);
-    // Initial faults are reported without taking over the screen.
+    // Initial errors are reported without taking over the screen.
     watch.read_new_entries()?;
     let mut screen = Screen::open().map_err(|error| {
         CommandError::failed(format!("the terminal can't be drawn on: {error}"))
@@ -76,7 +76,7 @@ pub(crate) struct Beside {
     pub(crate) keys: String,
 }
 
-/// A run as its log grows, and the part of it that is shown.
+/// A run that follows its log, and the part of it that is shown.
 pub(crate) struct RunWatch {
     folder: PathBuf,
     lead: LeadPresence,
@@ -100,7 +100,7 @@ impl RunWatch {
         }
     }
 
-    /// Reads and returns the log's entries since the last call.
+    /// Reads and returns the log entries added since the last call.
     pub(crate) fn read_new_entries(&mut self) -> HostResult<Vec<Entry>> {
         let lead = LeadLook::in_folder(&self.folder);
         let Portion { lines, anew, .. } = self.reader.more()?;
@@ -117,7 +117,7 @@ impl RunWatch {
         Ok(entries)
     }
 
-    /// Shows it on `screen`, and waits up to `time` for the user; `None` if the terminal is gone.
+    /// Shows the run on `screen`, and waits up to `time` for the user; `None` if the terminal is gone.
     pub(crate) fn draw_and_wait(
         &mut self,
         screen: &mut Screen,
@@ -143,16 +143,17 @@ impl RunWatch {
 /// One frame of the view.
 #[derive(Debug, PartialEq, Eq)]
 struct WatchFrame {
-    /// The lines from the top; they fit the terminal in width and number.
+    /// The lines from the top; they fit the terminal's width and height.
     lines: Vec<String>,
-    /// The first visible line of the scrolling part, from 0: the requested one, or the last that still fills the view.
+    /// The first visible line of the scrolling part, from 0: the requested one, or the last one that still leaves the
+    /// view full.
     first: usize,
     /// Number of lines that fit.
     room: usize,
 }
 
 impl StatusView<'_> {
-    /// The view on `rows` rows. The scrolling part, with questions, agents and tasks, starts at its line `first`.
+    /// Draws the view on `rows` rows. The scrolling part, with questions, agents and tasks, starts at its line `first`.
     fn frame(&self, beside: &Beside, rows: usize, first: usize) -> WatchFrame {
         let is_silent = beside.doing.values().any(|(_, silent)| *silent >= SILENT);
         let mut lines = self.head_lines(is_silent);
@@ -193,7 +194,7 @@ impl StatusView<'_> {
         }
     }
 
-    /// A line for each agent with its activity; in an interrupted run, the last one known.
+    /// One line per agent with its activity; in an interrupted run, its last known activity.
     fn agent_lines(&self, beside: &Beside) -> Vec<StyledLine> {
         let state = self.state;
         let (then, now) = match self.report.standing {
@@ -652,7 +653,8 @@ mod tests {
         q closes, arrows scroll                          21-29 of 52
         ");
         let end = view(&run_of(42), (60, 14), 1000);
-        // The question, the agents, and 44 lines of tasks: two have an extra one, for a dependency and a failure.
+        // The question, the agents, and 44 lines of tasks: two tasks have an extra line, one for a dependency and one
+        // for a failure.
         assert_eq!((end.first, end.room), (52 - end.room, 9));
         assert!(
             end.lines.last().unwrap().ends_with("44-52 of 52"),

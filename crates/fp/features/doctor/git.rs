@@ -40,7 +40,7 @@ pub(super) fn check_version(said: &str) -> DoctorFinding {
     }
 }
 
-/// The obstacles to the next commit.
+/// Anything that stands in the way of the next commit.
 pub(super) fn check_way_of_commit(git: &Git) -> DoctorFinding {
     let check = "git";
     if let Some(lock) = git.locks().first() {
@@ -62,7 +62,7 @@ pub(super) fn check_way_of_commit(git: &Git) -> DoctorFinding {
 
 /// The author and the committer of a commit, as `git var` names them.
 pub(super) fn check_identity(author: Option<&str>, committer: Option<&str>) -> DoctorFinding {
-    // Name and address, without the time behind them.
+    // Name and address, without the time that follows them.
     let name = |ident: &str| ident.rfind('>').map(|end| ident[..=end].to_owned());
     let (Some(author), Some(committer)) = (author.and_then(name), committer.and_then(name)) else {
         return DoctorFinding::error(

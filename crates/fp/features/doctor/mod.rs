@@ -1,5 +1,5 @@
 //! `fp doctor`: checks a plan or the setup, and names the command that fixes each fault. A check without findings says
-//! so, so that you see what was checked.
+//! so, to show that it was made.
 
 mod git;
 mod plan;
@@ -76,10 +76,10 @@ pub(crate) fn run(args: DoctorArgs, context: &Context) -> CommandResult {
 /// The findings about one subject.
 struct DoctorReport {
     title: String,
-    /// The beginning of the JSON.
+    /// The fields at the beginning of the JSON.
     facts: Value,
     findings: Vec<DoctorFinding>,
-    /// Suggested settings of the client, in words.
+    /// The suggested client settings, in words.
     offer: String,
 }
 

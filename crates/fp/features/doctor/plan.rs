@@ -17,7 +17,7 @@ use super::{DoctorFinding, DoctorReport};
 use crate::context::Context;
 use crate::error::CommandError;
 
-/// Most ids that a finding lists.
+/// Maximum number of ids that a finding lists.
 const LISTED: usize = 5;
 
 /// Checks everything that belongs to the plan that `selector` names. Changes nothing, takes no lock, and continues
@@ -42,7 +42,7 @@ pub(super) fn examine_plan(
     Ok(report)
 }
 
-/// The files that people and agents wrote.
+/// Checks the files that people and agents wrote.
 fn check_files(plan: &OpenPlan) -> Vec<DoctorFinding> {
     let check = "files";
     let mut found = Vec::new();
@@ -63,7 +63,7 @@ fn check_files(plan: &OpenPlan) -> Vec<DoctorFinding> {
     found
 }
 
-/// The log, and the facts derived from it.
+/// Checks the log and what follows from it.
 fn check_run(plan: &OpenPlan) -> Vec<DoctorFinding> {
     let lead = plan.look_at_lead();
     let examined = match plan.store.examine() {
@@ -125,7 +125,7 @@ pub(super) fn check_log(plan: &PlanId, examined: &ExaminedLog) -> Vec<DoctorFind
     found
 }
 
-/// Tells whether the run proceeds by itself.
+/// Says if the run makes progress on its own.
 fn check_standing(state: &State, standing: RunStanding) -> DoctorFinding {
     let check = "run";
     match (standing, next_steps(state, standing).into_iter().next()) {
@@ -136,7 +136,7 @@ fn check_standing(state: &State, standing: RunStanding) -> DoctorFinding {
     }
 }
 
-/// The commits of completed tasks, which should be in the history of HEAD.
+/// Checks that the commits of completed tasks are in the history of HEAD.
 fn check_commits(git: &Git, state: &State) -> HostResult<DoctorFinding> {
     let check = "commits";
     let made = state.tasks.iter();

@@ -1,4 +1,5 @@
-//! The checks of the setup. They change nothing, every process has a time limit, and a fault is a finding, not the end.
+//! The checks of the setup. They change nothing, every process has a time limit, and a fault becomes a finding instead
+//! of ending the checks.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,7 +23,7 @@ use crate::features::install::{
     same_folder,
 };
 
-/// Installs the plugin, or updates it to this program's version.
+/// The command that installs the plugin, or updates it to this program's version.
 const INSTALL: &str = "fp install";
 /// The client's time limit for a hook.
 const HOOK_LIMIT: Duration = Duration::from_secs(5);
@@ -95,7 +96,7 @@ fn ask_client(
 
 /// The client's information on the plugin in the current folder.
 struct KnownPlugin {
-    /// The plugin in each of its scopes.
+    /// The plugin in each scope that has it.
     plugins: Vec<InstalledPlugin>,
     marketplace: Option<ClientMarketplace>,
 }
@@ -109,7 +110,7 @@ impl KnownPlugin {
         })
     }
 
-    /// The folder that the client loads it from: the marketplace if that is a folder, else the client's copy.
+    /// The folder that the client loads the plugin from: the marketplace if that is a folder, else the client's copy.
     fn folder(&self) -> Option<PathBuf> {
         let plugin = self.plugins.first()?;
         let marketplace = self.marketplace.as_ref();
@@ -123,7 +124,7 @@ impl KnownPlugin {
             .or_else(own)
     }
 
-    /// The command that rewrites its files.
+    /// The command that rewrites the plugin's files.
     fn renewed_by(&self) -> String {
         let is_at = |folder: PathBuf| {
             self.marketplace
@@ -136,7 +137,7 @@ impl KnownPlugin {
         }
     }
 
-    /// The client should load it, in this version.
+    /// Checks that the client loads the plugin, in this version.
     fn check_plugin(&self) -> DoctorFinding {
         let (check, id) = ("plugin", plugin_id());
         // The client uses the nearest scope, regardless of the others.
@@ -234,7 +235,7 @@ pub(super) fn check_permissions(files: &[ClientSettings]) -> DoctorFinding {
     DoctorFinding::warning(check, detail)
 }
 
-/// Suggested settings of the client that none of `files` has. `program` is the path of this one.
+/// The suggested client settings that none of `files` has. `program` is the path of this program.
 pub(super) fn offered_settings(files: &[ClientSettings], program: &Path) -> Value {
     let has = |at: &str| files.iter().any(|file| file.value.pointer(at).is_some());
     let mut offered = json!({});
@@ -252,7 +253,7 @@ pub(super) fn offered_settings(files: &[ClientSettings], program: &Path) -> Valu
     offered
 }
 
-/// A finding for each of `files` with rules of [`TOO_BROAD`].
+/// One finding for each of `files` that has rules from [`TOO_BROAD`].
 pub(super) fn broad_permissions(files: &[ClientSettings]) -> impl Iterator<Item = DoctorFinding> {
     files.iter().filter_map(|file| {
         let rules = TOO_BROAD.into_iter().filter(|rule| file.allows(rule));
@@ -311,7 +312,7 @@ fn fault_of_hooks(plugin: &Path) -> Option<String> {
     }
 }
 
-/// The repository of the current folder, in which a run can start.
+/// Checks that a run can start in the repository of the current folder.
 fn check_repository(context: &Context) -> DoctorFinding {
     let check = "repository";
     let repo = context.repo();

@@ -13,7 +13,7 @@ use ignore::WalkBuilder;
 use crate::error::CommandError;
 
 const MAX_FILES: usize = 5_000;
-/// Deepest level of folders that is searched; the named one is 0.
+/// Maximum depth of folders to search; the named folder is 0.
 const MAX_DEPTH: usize = 6;
 /// Largest file that is read, in bytes.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
@@ -21,11 +21,11 @@ const KINDS: [&str; 8] = ["md", "txt", "json", "jsonl", "csv", "tsv", "yaml", "y
 const NOT_LOOKED_INTO: [&str; 5] = [".git", "node_modules", "target", "worktrees", "vendor"];
 /// Hidden folders in which systems keep plans; others may hold private files.
 const HIDDEN_PLANS: &str = ".beads .fractal-planner .kiro .specify .task .taskmaster .workflow";
-/// Most files that a notice names.
+/// Maximum number of files that a notice names.
 const MAX_NAMED: usize = 10;
 
-/// Reads the file `path`, or the texts in the folder `path`; reports files that can't be read. Links within it are not
-/// followed.
+/// Reads the file `path`, or the texts in the folder `path`; reports files that can't be read. Doesn't follow links
+/// inside it.
 pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotice>), CommandError> {
     let failed = HostError::reading(path);
     if !fs::metadata(path).map_err(failed)?.is_dir() {
@@ -111,7 +111,7 @@ pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotic
     Ok((texts.into_iter().collect(), notices))
 }
 
-/// True for a hidden folder in which no system keeps its plans.
+/// True for a hidden folder in which no known system keeps plans.
 fn is_hidden(folder: &str) -> bool {
     folder.starts_with('.') && HIDDEN_PLANS.split(' ').all(|known| known != folder)
 }

@@ -40,7 +40,7 @@ pub(crate) const ORIGIN: &str = "import.json";
 const MATERIAL: &str = "material.md";
 /// The mirror in Linear, in the plan's folder.
 const MAPPING: &str = "linear-mapping.json";
-/// Files that come along with a plan of fractal-planner, beside the evidence.
+/// Files that are imported along with a plan of fractal-planner, besides the evidence.
 const ALONG: [&str; 5] = [
     "interview.md",
     "research.md",
@@ -48,11 +48,11 @@ const ALONG: [&str; 5] = [
     "pre-analysis.md",
     "analysis.md",
 ];
-/// Most tasks of a plan in the mode for one area of the code.
+/// Maximum number of tasks for the mode for one area of the code.
 const PIPELINE: usize = 5;
 /// Most tasks that are imported at once.
 const MAX_TASKS: usize = 5_000;
-/// Most notices below one heading of the text.
+/// Maximum number of notices under one heading of the text.
 const SHOWN: usize = 20;
 
 /// Import a plan from another system
@@ -83,11 +83,11 @@ struct Import {
     /// The imported path, relative to the repository if it is inside.
     path: String,
     draft: PlanDraft,
-    /// Finished leaves, with the commits that the repository has.
+    /// The finished leaves, with those of their commits that the repository has.
     done: Vec<ImportedTask>,
     /// The record of the interview, if the import has one.
     interview: Option<Interview>,
-    /// Errors of the tree.
+    /// Number of errors in the tree.
     errors: usize,
     leaves: usize,
 }
@@ -152,8 +152,8 @@ fn origin_path(path: &Path, context: &Context) -> String {
     }
 }
 
-/// Imports the plan at `path` for agents to complete, or passes its texts on if the format is unknown. Returns the path
-/// of its folder, its record, and the report of the import.
+/// Imports the plan at `path` for agents to complete; if the format is unknown, hands its texts over as they are.
+/// Returns the path of the new folder, its record, and the report of the import.
 pub(crate) fn import_to_complete(
     path: &Path,
     settings: SettingsLayer,
@@ -212,7 +212,7 @@ impl ImportSource {
         CommandError::with_message(said + not_read.trim_end(), error)
     }
 
-    /// Creates a plan without a tree, with the texts as material and a list of everything in them that looks like a
+    /// Creates a plan without a tree. It gets the texts as material, and a list of everything in them that looks like a
     /// task.
     fn hand_over(
         mut self,
@@ -275,7 +275,8 @@ struct NewPlan<'p> {
 }
 
 impl NewPlan<'_> {
-    /// Creates the plan, with the other files `texts`. If anything can't be written, the whole plan is removed.
+    /// Creates the plan, together with the other files in `texts`. If anything can't be written, removes the whole
+    /// plan.
     fn write(
         self,
         settings: SettingsLayer,
@@ -303,7 +304,7 @@ impl NewPlan<'_> {
         written.map(|()| (into, record))
     }
 
-    /// The record and the tree come last, since only they make the folder a plan.
+    /// The record and the tree are written last, since the folder isn't a plan without them.
     fn fill(
         self,
         into: &PlanFolder,
@@ -437,7 +438,7 @@ impl Import {
         let mut paths: Vec<String> = ALONG.map(str::to_owned).into();
         paths.extend(self.interview.iter().map(|_| "interview.json".to_owned()));
         let mut tasks = portable.tasks.iter().zip(ids);
-        // These refer to tasks by id.
+        // Evidence and the mapping refer to tasks by id.
         let keeps_ids = tasks.all(|(task, id)| task.id == *id);
         if keeps_ids {
             let evidence = ids

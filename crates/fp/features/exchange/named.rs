@@ -11,7 +11,7 @@ use super::import::ORIGIN;
 use crate::context::Context;
 use crate::error::CommandError;
 
-/// Most items that are listed.
+/// Maximum number of items to list.
 const SHOWN: usize = 10;
 /// Longest text of an item, in characters.
 const MAX_ITEM: usize = 60;
@@ -23,7 +23,7 @@ struct MaterialOrigin {
     items: Vec<MaterialItem>,
 }
 
-/// Prints how many of the open items in the material of `plan` its `tree` mentions, and which are missing.
+/// Says how many of the open items in the material of `plan` are mentioned in its `tree`, and which are missing.
 pub(crate) fn note_named(
     plan: &OpenPlan,
     tree: &Plan<'_>,

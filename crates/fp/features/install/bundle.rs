@@ -1,5 +1,5 @@
-//! A folder with the plugin: the plugin as the client loads it, and a marketplace that offers it. A client that
-//! reads the folder in the meantime finds the old plugin or the new one, never a mixture.
+//! A folder that holds the plugin as the client loads it, and a marketplace that offers it. A client that reads the
+//! folder during an update finds either the old plugin or the new one, never a mixture.
 
 use std::fs;
 use std::io;
@@ -18,11 +18,11 @@ use crate::error::{CommandError, CommandResult};
 pub(super) const CATALOG_FOLDER: &str = ".claude-plugin";
 const CATALOG: &str = "marketplace.json";
 pub(super) const MANIFEST: &str = ".claude-plugin/plugin.json";
-/// The plugin's folder of programs, which the client puts on the PATH of commands.
+/// The plugin's folder for programs, which the client adds to the PATH of commands.
 const PROGRAMS: &str = "bin";
-/// The folders for a new bundle in progress, and for the old one.
+/// The folder for the new bundle while it is written, and for the old one.
 pub(super) const STAGING: &str = ".fp-bundle";
-/// macOS puts this file in every folder that somebody opens.
+/// macOS creates this file in every folder that is opened in the Finder.
 const FINDER: &str = ".DS_Store";
 
 /// Writes a bundle to `out` and prints its contents.
@@ -130,7 +130,7 @@ fn catalog() -> String {
     format!("{catalog:#}\n")
 }
 
-/// Removes the bundle at `out`; `false` if there is none. Fails, and removes nothing, if `out` has anything else in it.
+/// Removes the bundle at `out`; `false` if there is none. Fails, removing nothing, if `out` contains anything else.
 pub(super) fn remove_bundle(out: &Path) -> Result<bool, CommandError> {
     if !out.exists() {
         return Ok(false);

@@ -25,13 +25,13 @@ pub(crate) struct ClientMarketplace {
     name: String,
     /// Its folder, unless it is remote.
     pub(crate) path: Option<PathBuf>,
-    /// Other fields, such as `repo` or `url` of a remote one, and `source`, its kind.
+    /// Other fields, such as `repo` or `url` of a remote marketplace, and `source`, its kind.
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
 
 impl ClientMarketplace {
-    /// Its location, for people.
+    /// Its location, as shown to people.
     pub(crate) fn origin(&self) -> String {
         if let Some(path) = &self.path {
             return path.display().to_string();
@@ -96,14 +96,14 @@ impl ClaudeClient {
         Ok(Self { path, version })
     }
 
-    /// The marketplace with this plugin's name, from any source.
+    /// The marketplace with this plugin's marketplace name, whatever its source.
     pub(crate) fn marketplace(&self) -> Result<Option<ClientMarketplace>, CommandError> {
         let known: Vec<ClientMarketplace> =
             self.list_json(&["plugin", "marketplace", "list", "--json"])?;
         Ok(known.into_iter().find(|found| found.name == MARKETPLACE))
     }
 
-    /// This plugin in every scope, and in the projects that count.
+    /// This plugin in every scope, limited to the projects for which `counts` returns true.
     pub(crate) fn installed(
         &self,
         counts: impl Fn(&Path) -> bool,
@@ -115,7 +115,7 @@ impl ClaudeClient {
         Ok(installed)
     }
 
-    /// The plugins that it has installed, in every scope and project.
+    /// The plugins that the client has installed, in every scope and project.
     pub(super) fn plugins(&self) -> Result<Vec<InstalledPlugin>, CommandError> {
         self.list_json(&["plugin", "list", "--json"])
     }
@@ -130,7 +130,7 @@ impl ClaudeClient {
         })
     }
 
-    /// Runs one of its commands on the plugin in one scope.
+    /// Runs one of the client's commands on the plugin in one scope.
     pub(super) fn run_for_plugin(
         &self,
         command: &str,
@@ -141,7 +141,7 @@ impl ClaudeClient {
             .map(drop)
     }
 
-    /// Runs one of its commands, in `folder` if given, and returns its standard output.
+    /// Runs one of the client's commands, in `folder` if given, and returns its standard output.
     pub(super) fn run_claude<A: AsRef<OsStr>>(
         &self,
         arguments: &[A],

@@ -168,13 +168,13 @@ fn uninstall_plugin(client: Option<&Path>, context: &Context) -> CommandResult {
     }
     let record = folder.with_file_name("installed.json");
     if record.exists() {
-        // Version 0.2 wrote it.
+        // Written by version 0.2.
         let record = record.display();
         context.printer.print_note(&format!(
             "{record} names what an earlier fp added to your settings: take that out by hand"
         ));
     }
-    // Removes only an empty folder, which is this project's own.
+    // Removes this project's own folder, and only if it is empty.
     drop(folder.parent().map(fs::remove_dir));
     let report = json!({ "removed": lines });
     if lines.is_empty() {
@@ -210,7 +210,7 @@ pub(crate) fn plugin_id() -> String {
     format!("{PLUGIN}@{MARKETPLACE}")
 }
 
-/// Both paths lead to the same folder.
+/// True if both paths lead to the same folder.
 pub(crate) fn same_folder(one: &Path, other: &Path) -> bool {
     let real = |path: &Path| platform::real_path(path).unwrap_or_else(|_| path.to_owned());
     real(one) == real(other)
@@ -221,7 +221,7 @@ fn homeless() -> CommandError {
         .with_hint(format!("set {FOLDER_VARIABLES}"))
 }
 
-/// The folder of the bundle: `fractal-planner/bundle` in the user's data folder. `None` if no variable names that.
+/// The bundle's folder: `fractal-planner/bundle` in the user's data folder. `None` if no variable says where that is.
 pub(crate) fn bundle_folder() -> Option<PathBuf> {
     let data = UserFolder::Data.path_on(env::consts::OS, |name| env::var_os(name))?;
     Some(data.join(MARKETPLACE).join("bundle"))

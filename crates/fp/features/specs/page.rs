@@ -17,7 +17,8 @@ pub(super) struct Spec {
     pub(super) path: PathBuf,
     pub(super) title: String,
     pub(super) category: SpecCategory,
-    /// An optional spec applies to work that has one of these words. Without keywords it applies to its whole stage.
+    /// An optional spec applies to work that mentions one of these words. Without keywords it applies to everything in
+    /// its stage.
     pub(super) keywords: Vec<String>,
     pub(super) read_mode: SpecReadMode,
     /// The text after the frontmatter, with LF line endings and without surrounding empty lines.
@@ -88,8 +89,8 @@ pub(super) fn parse_spec(name: &str, path: &Path, page: &str) -> Result<Spec, St
     })
 }
 
-/// The specs that apply to work in `stages`, the required ones first. No stages means all of them. `about` has the
-/// goal, title and files of the work, in which keywords are searched.
+/// The specs that apply to work in `stages`, required ones first. No stages means all of them. Keywords are searched in
+/// `about`, the work's goal, title and files.
 pub(super) fn applicable_specs<'a>(
     specs: &'a [Spec],
     stages: &[SpecCategory],
@@ -113,7 +114,7 @@ impl Spec {
     }
 }
 
-/// `text` in lower case, its words between single spaces.
+/// `text` in lower case, with single spaces around its words.
 fn plain_words(text: &str) -> String {
     let words = text
         .split(|c: char| !c.is_alphanumeric())

@@ -87,7 +87,7 @@ pub(super) fn malformed_ids(base: &Base) -> Vec<Mutant> {
     })
 }
 
-/// A leaf swaps ids with one that has another parent.
+/// A leaf swaps ids with a leaf of another parent.
 pub(super) fn swapped_ids(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
         let nested = base.above(leaf).count() > 1;
@@ -128,7 +128,7 @@ pub(super) fn unknown_dependencies(base: &Base) -> Vec<Mutant> {
     })
 }
 
-/// A cycle for each leaf with dependents: it also depends on one of them.
+/// For each leaf with dependents, cycles in which it also depends on one of them.
 pub(super) fn cycles(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
         let waiting = base

@@ -11,7 +11,7 @@ use crate::{CommentKind, SourceComment, SourceLanguage, comments_in};
 /// A text, and the comments in it.
 type Row = (&'static str, &'static [&'static str]);
 
-/// Checks that exactly these comments are found in each text, the text of a file called `name`.
+/// Checks that exactly these comments are found in each text, read as a file called `name`.
 #[track_caller]
 fn check(name: &str, rows: &[Row]) {
     let language = SourceLanguage::for_file(name, "").expect(name);
@@ -170,7 +170,7 @@ fn by_first_line() {
     }
 }
 
-/// Texts by which lexers decide, and a few between.
+/// Snippets that affect the lexers' decisions, and a few to put between them.
 const PIECES: &[&str] = &[
     "\"",
     "'",
@@ -321,7 +321,7 @@ proptest! {
     }
 }
 
-/// Openings again and again without an end overflow nothing.
+/// Opening marks repeated endlessly don't overflow the stack.
 #[test]
 fn endless_openings_are_read() {
     for piece in PIECES.iter().chain(&[

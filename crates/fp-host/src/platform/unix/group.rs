@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 use crate::process::{CommandEnd, POLL};
 
-/// Ends the given group, within the given seconds, when standard input ends without a line, which means that the
+/// Ends the group `$1`, allowing it `$2` seconds, when standard input closes without a line, which means that the
 /// process at the other end of the pipe has died.
 const WATCHER: &str =
     r#"read -r _ || { kill -s TERM -- "-$1"; sleep "$2"; kill -s KILL -- "-$1"; }"#;
@@ -29,7 +29,8 @@ impl ProcessGroup {
     pub(crate) fn spawn(mut command: Command, grace: Duration) -> io::Result<Self> {
         let mark = ProcessMark::new();
         let leader = command.envs(mark.variable()).process_group(0).spawn()?;
-        // The command holds the pipe that its child inherited; the output would not end while that is open.
+        // The command keeps its copies of the pipes that the child inherited, and the output wouldn't end while they
+        // are open.
         drop(command);
         let id = Pid::from_child(&leader);
         Ok(Self {
@@ -60,7 +61,7 @@ impl ProcessGroup {
         self.leader.wait()?;
         self.mark.kill_escaped();
         if let Some(mut watcher) = self.watcher.take() {
-            // A line dismisses the watcher; if that fails, it is gone already.
+            // A line dismisses the watcher. If writing fails, the watcher is already gone.
             drop(watcher.stdin.take().map(|mut stdin| stdin.write_all(b"\n")));
             drop(watcher.wait());
         }
@@ -75,7 +76,7 @@ impl ProcessGroup {
         self.signal(Signal::TERM);
     }
 
-    /// Signals the group. Fails if the group has no members, and then there is nothing to do.
+    /// Signals the group. This fails only if the group has no members, and then there is nothing to do.
     fn signal(&self, signal: Signal) {
         let _ = kill_process_group(self.id, signal);
     }
@@ -116,7 +117,7 @@ fn command_end(status: ExitStatus) -> CommandEnd {
 }
 
 const VARIABLE: &str = "FP_COMMAND_MARK";
-/// Rounds of searching for marked processes: one may start another during the search.
+/// How often marked processes are searched for, since one may start another during a search.
 #[cfg(target_os = "linux")]
 const ROUNDS: usize = 5;
 
@@ -143,7 +144,8 @@ impl ProcessMark {
     }
 }
 
-/// Ends every process that has one of `marks`, within [`crate::process::GRACE`]: a git that is killed would leave its lock behind.
+/// Ends every process that has one of `marks`, within [`crate::process::GRACE`]. Asks first, since git would leave its
+/// lock behind if it were killed.
 pub fn end_marked(marks: &[&str]) {
     #[cfg(target_os = "linux")]
     {
@@ -163,8 +165,8 @@ pub fn end_marked(marks: &[&str]) {
     marks.iter().for_each(|mark| kill_marked(mark));
 }
 
-/// Kills every process that has `mark`. Only Linux shows the environment of a process; elsewhere a process that leaves
-/// its group escapes.
+/// Kills every process that has `mark`. Only Linux shows a process's environment; on other systems a process that
+/// leaves its group escapes.
 fn kill_marked(mark: &str) {
     #[cfg(not(target_os = "linux"))]
     let _ = mark;
@@ -189,8 +191,8 @@ fn signal_marked(mark: &str, signal: Signal) -> (usize, bool) {
     (found.len(), is_unsure)
 }
 
-/// The processes with `mark` in their environment, and true if one may have been missed: while a process becomes another
-/// program, it shows none. Processes of other users can't be read and aren't ours; a zombie has no environment.
+/// The processes with `mark` in their environment, and true if one may have been missed, since the environment is empty
+/// during an exec. Processes of other users can't be read and aren't ours; a zombie has no environment.
 #[cfg(target_os = "linux")]
 fn marked(mark: &str) -> (Vec<Pid>, bool) {
     let mark = format!("{VARIABLE}={mark}\0").into_bytes();

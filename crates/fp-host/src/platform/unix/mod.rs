@@ -34,17 +34,17 @@ pub(crate) const TEMPORARY: Option<&str> = Some("/tmp");
 /// The signals that ask a process to end.
 pub(crate) const END_SIGNALS: &[i32] = &[signal::SIGINT, signal::SIGTERM, signal::SIGHUP];
 
-/// The absolute path of what is at `path`, without links.
+/// The absolute path of the file or folder at `path`, with links resolved.
 pub fn real_path(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     fs::canonicalize(path)
 }
 
-/// A file name of the bytes that git prints.
+/// Turns the bytes that git prints into a file name.
 pub fn os_string(bytes: &[u8]) -> OsString {
     OsString::from_vec(bytes.to_vec())
 }
 
-/// Git's bytes for a file name; `None` if git can't represent it.
+/// The bytes that git uses for a file name; `None` if git can't represent it.
 pub(crate) fn git_bytes(name: &OsStr) -> Option<Vec<u8>> {
     Some(name.as_bytes().to_owned())
 }
@@ -70,7 +70,7 @@ pub(crate) fn new_file_permissions() -> Option<Permissions> {
     Some(Permissions::from_mode(0o666))
 }
 
-/// Options that open only a regular file: they refuse a link and don't wait for the other end of a pipe.
+/// Options that open only a regular file: they refuse to follow a link and don't wait for the other end of a pipe.
 pub(crate) fn open_no_link() -> OpenOptions {
     let mut options = OpenOptions::new();
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits();
@@ -90,7 +90,7 @@ pub(crate) fn private_file() -> OpenOptions {
     options
 }
 
-/// True if others than the user may write the file with this `metadata`.
+/// True if somebody other than the user may write to the file with this `metadata`.
 pub(crate) fn is_exposed(metadata: &Metadata) -> bool {
     metadata.uid() != geteuid().as_raw() || metadata.mode() & 0o022 != 0
 }
@@ -104,7 +104,7 @@ pub fn is_executable(metadata: &Metadata) -> bool {
     metadata.is_file() && metadata.mode() & 0o111 != 0
 }
 
-/// Lets the user remove everything in `folder` and below.
+/// Gives the user permission to remove everything in and below `folder`.
 pub(crate) fn open_up(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(0o700))?;
     for entry in fs::read_dir(folder)? {
@@ -116,7 +116,7 @@ pub(crate) fn open_up(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The shell for `line`, a line of POSIX.
+/// The shell that runs `line`, a POSIX shell command line.
 pub(crate) fn shell(line: &str) -> Option<Command> {
     let mut command = Command::new("sh");
     command.args(["-c", "--", line]);
@@ -126,7 +126,7 @@ pub(crate) fn shell(line: &str) -> Option<Command> {
 /// True if the user presses a key within `time`, or the terminal reports another event.
 ///
 /// # Errors
-/// The terminal is gone. Crossterm would read its end in an endless loop.
+/// The terminal is gone. In that case crossterm would read end-of-file in an endless loop.
 pub(crate) fn input_within(time: Duration) -> io::Result<bool> {
     let wait = |time: Duration| {
         let stdin = io::stdin();
@@ -149,7 +149,7 @@ pub fn is_running(process: u32) -> Option<bool> {
     Some(test_kill_process(process) != Err(rustix::io::Errno::SRCH))
 }
 
-/// The name of the user on this machine.
+/// This machine's host name.
 pub fn machine_name() -> String {
     rustix::system::uname()
         .nodename()

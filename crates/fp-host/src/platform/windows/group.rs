@@ -12,7 +12,7 @@ use crate::process::{CommandEnd, GRACE, POLL};
 /// Ctrl-C doesn't reach the processes of such a group, so this program decides when a command ends.
 const CREATE_NEW_PROCESS_GROUP: u32 = 0x200;
 
-/// A command in a job of its own.
+/// A command in its own job.
 pub(crate) struct JobObject(GroupChild);
 
 impl JobObject {
@@ -35,7 +35,7 @@ impl JobObject {
         }))
     }
 
-    /// No process escapes from a job, so none needs a mark.
+    /// No process can escape from a job, so none needs a mark.
     pub(crate) fn environment_mark(&self) -> &'static str {
         ""
     }

@@ -1,4 +1,4 @@
-//! Windows: the folders of a profile are the user's by their access lists, names are text, and processes have jobs.
+//! Windows: access control lists make a profile's folders the user's own, names are text, and processes have jobs.
 
 mod group;
 
@@ -18,7 +18,7 @@ use super::find_program;
 
 pub const HOME: &str = "USERPROFILE";
 pub const FOLDER_VARIABLES: &str = "USERPROFILE and LOCALAPPDATA";
-/// The bare name last: npm puts a script for other shells beside its `.cmd`.
+/// The bare name comes last: npm puts a script for other shells beside its `.cmd`.
 pub const PROGRAM_ENDINGS: &[&str] = &[".exe", ".cmd", ".bat", ""];
 pub const TERMINAL_IN_ENVIRONMENT: bool = false;
 pub(crate) const TEMPORARY: Option<&str> = None;
@@ -26,7 +26,7 @@ pub(crate) const END_SIGNALS: &[i32] = &[signal::SIGINT, signal::SIGTERM];
 /// Time to wait for a file in use.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Without the prefix `\\?\`, which neither git nor a shell understands.
+/// The real path without the prefix `\\?\`, which neither git nor a shell understands.
 pub fn real_path(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     let real = fs::canonicalize(path)?;
     let Some(plain) = real.to_str().and_then(|path| path.strip_prefix(r"\\?\")) else {
@@ -55,7 +55,8 @@ pub(crate) fn git_bytes(name: &OsStr) -> Option<Vec<u8>> {
     name.to_str().map(|name| name.as_bytes().to_owned())
 }
 
-/// A device name with any extension, a reserved character, or an ending that Windows strips; git refuses them, too.
+/// True for a device name with any extension, a reserved character, or an ending that Windows strips. Git rejects these
+/// too.
 pub(crate) fn is_impossible(path: &str) -> bool {
     path.split('/').any(|part| {
         let stem = part
@@ -77,7 +78,7 @@ pub(crate) fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Tries again for two seconds: a virus scanner holds a new file open for a moment, and so do some readers.
+/// Retries for two seconds: a virus scanner holds a new file open for a moment, and so do some readers.
 pub(crate) fn replace_file(from: &Path, to: &Path) -> io::Result<()> {
     /// Access denied, sharing violation, lock violation.
     const IN_USE: [Option<i32>; 3] = [Some(5), Some(32), Some(33)];
@@ -97,14 +98,14 @@ pub(crate) fn new_file_permissions() -> Option<Permissions> {
 }
 
 pub(crate) fn open_no_link() -> OpenOptions {
-    /// Opens the link itself.
+    /// Opens a link itself, not its target.
     const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
     let mut options = OpenOptions::new();
     options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT);
     options
 }
 
-/// The profile's access list, which the folder inherits, keeps others out.
+/// The folder inherits the profile's access control list, which keeps others out.
 pub(crate) fn make_private_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
 }
@@ -129,14 +130,14 @@ pub fn is_executable(metadata: &Metadata) -> bool {
     metadata.is_file()
 }
 
-/// It may be open in another program, often a virus scanner, and then can't be removed yet.
+/// Waits, since a file that is open in another program, often a virus scanner, can't be removed yet.
 pub(crate) fn open_up(_folder: &Path) -> io::Result<()> {
     std::thread::sleep(PATIENCE);
     Ok(())
 }
 
-/// The shell for `line`, a line of POSIX: the `sh` of Git for Windows, or another on the search path. `cmd` would
-/// interpret the approved line differently.
+/// The shell that runs `line`, a POSIX shell command line: the `sh` of Git for Windows, or another on the search path.
+/// `cmd` would interpret the approved line differently.
 pub(crate) fn shell(line: &str) -> Option<Command> {
     let search = std::env::var_os("PATH")?;
     let beside_git = || {
@@ -146,7 +147,7 @@ pub(crate) fn shell(line: &str) -> Option<Command> {
             .find(|sh| sh.is_file())
     };
     let mut command = Command::new(find_program("sh", &search).or_else(beside_git)?);
-    // Not as an argument: that `sh` splits its command line by rules of its own.
+    // Not passed as an argument: that `sh` splits its command line by its own rules.
     command
         .args(["-c", r#"eval "$FP_COMMAND_LINE""#])
         .env("FP_COMMAND_LINE", line);

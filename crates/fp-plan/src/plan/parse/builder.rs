@@ -11,7 +11,7 @@ struct Misreading {
     fault: SyntaxFault,
 }
 
-/// The tree read so far.
+/// The part of the tree read so far.
 #[derive(Default)]
 pub(super) struct TreeBuilder<'t> {
     /// In document order, linked to their parents only.
@@ -34,7 +34,7 @@ impl<'t> TreeBuilder<'t> {
         self.findings.push(Misreading { span, task, fault });
     }
 
-    /// Keeps prose with its task, or else with the document.
+    /// Adds prose to its task, or to the document if it has none.
     pub(super) fn add_note(&mut self, task: Option<TaskIndex>, item: Item<'t>) {
         match task {
             _ if item.text.is_empty() => {}
@@ -79,7 +79,7 @@ impl<'t> TreeBuilder<'t> {
         (plan, diagnostics)
     }
 
-    /// Links the top-level tasks to one tree, with the root first.
+    /// Links the top-level tasks into one tree, with the root first.
     fn link_tops(&mut self) -> Option<TaskIndex> {
         let is_top = |index: &TaskIndex| self.tasks[*index].parent.is_none();
         let tops: Vec<TaskIndex> = (0..self.tasks.len()).filter(is_top).collect();

@@ -7,7 +7,7 @@ use crate::markdown::code_spans;
 use crate::plan::field::{FieldForm, FieldKind};
 use crate::plan::task::Item;
 
-/// Maximum length of an unknown field's label, in bytes and in words: longer ones are prose.
+/// Limits for the label of an unknown field, in bytes and in words; longer ones are prose.
 const MAX_LABEL_BYTES: usize = 40;
 const MAX_LABEL_WORDS: usize = 3;
 
@@ -28,7 +28,7 @@ pub(super) fn split_label(text: &str) -> Option<(&str, &str)> {
     (is_wordlike || FieldKind::from_label(label).is_some()).then_some((label, value))
 }
 
-/// The entries of a value on its label's line, a part of `source`; empty for `none` and for no text.
+/// The entries of a value on the same line as its label, a part of `source`; empty for `none` and for empty text.
 pub(in crate::plan) fn line_entries<'t>(
     kind: FieldKind,
     source: &'t str,
@@ -51,13 +51,13 @@ pub(in crate::plan) fn line_entries<'t>(
         .collect()
 }
 
-/// True if nothing but code spans with separators between them is in `text`.
+/// True if `text` consists only of code spans with separators between them.
 fn is_code(text: &str) -> bool {
     let mut pieces = split_value(text, b",;").into_iter();
     pieces.all(|piece| piece.len() > 1 && piece.starts_with('`') && piece.ends_with('`'))
 }
 
-/// One entry of a field, a part of `source`; `None` for `none` and for no text.
+/// Parses one entry of a field, a part of `source`; `None` for `none` and for empty text.
 pub(in crate::plan) fn read_entry<'t>(
     kind: FieldKind,
     source: &'t str,
@@ -87,13 +87,13 @@ pub(in crate::plan) fn read_entry<'t>(
     (!item.text.is_empty()).then_some(item)
 }
 
-/// True for the word `none`, apart from marks around it.
+/// True if `text` is the word `none`, ignoring marks around it.
 pub(super) fn is_none(text: &str) -> bool {
     let bare = text.trim().trim_matches(['*', '_', '`', '(', ')', '.']);
     bare.eq_ignore_ascii_case("none")
 }
 
-/// Removes a code span that encloses all of `text`.
+/// Strips a code span that encloses all of `text`.
 fn without_code_marks(text: &str) -> &str {
     match &code_spans(text)[..] {
         [span] if *span == (0..text.len()) => text.trim_matches('`').trim(),
@@ -101,7 +101,7 @@ fn without_code_marks(text: &str) -> &str {
     }
 }
 
-/// A path and the remark after it: `` `src/a.rs` (new) ``, `src/a.rs - the entry point`.
+/// Splits a path from the remark after it: `` `src/a.rs` (new) ``, `src/a.rs - the entry point`.
 fn split_file(text: &str) -> (&str, &str) {
     let quoted = text.strip_prefix('`').and_then(|rest| rest.split_once('`'));
     let (path, remark) = quoted
@@ -114,7 +114,7 @@ fn split_file(text: &str) -> (&str, &str) {
     (path, remark)
 }
 
-/// The start of the remark after a path, such as `(new)` or `- the entry point`; the end if there is none.
+/// The start of the remark after a path, such as `(new)` or `- the entry point`; the end of `text` if there is none.
 fn remark_start(text: &str) -> usize {
     let is_dash = |word: &str| ["-", "–", "—", "#"].contains(&word);
     let mut words = text.split_whitespace().skip(1);
@@ -122,7 +122,7 @@ fn remark_start(text: &str) -> usize {
     remark.map_or(text.len(), |word| Span::of_slice(text, word).start)
 }
 
-/// An id and the remark after it: `1.1`, `[ID: 1.1]`, `Task 1.1 (needs its types)`.
+/// Splits an id from the remark after it: `1.1`, `[ID: 1.1]`, `Task 1.1 (needs its types)`.
 fn split_dependency(text: &str) -> (&str, &str) {
     const MARKS: [char; 4] = ['*', '`', '[', ']'];
     let mut own = text.trim_start_matches(MARKS);
@@ -150,14 +150,14 @@ pub(in crate::plan) fn choice_of(words: &[&[&'static str]], text: &str) -> Optio
     Some(found[0])
 }
 
-/// True if a value is a single word, apart from marks around it.
+/// True if a value is a single word, ignoring marks around it.
 fn is_one_word(text: &str) -> bool {
     text.trim_matches(['*', '_', '`', '(', ')', '.', ' '])
         .chars()
         .all(char::is_alphanumeric)
 }
 
-/// The pieces of `text` between separators that no code span, bracket or quotation has.
+/// Splits `text` at separators that are outside of code spans, brackets and quotations.
 fn split_value<'t>(text: &'t str, separators: &[u8]) -> Vec<&'t str> {
     let bytes = text.as_bytes();
     let is_at =
@@ -166,7 +166,7 @@ fn split_value<'t>(text: &'t str, separators: &[u8]) -> Vec<&'t str> {
     let is_digit = |at| is_at(at, u8::is_ascii_digit);
     let mut code = code_spans(text).into_iter().peekable();
     let mut cuts: Vec<usize> = Vec::new();
-    // The end of each open bracket or quotation, and the number of cuts before it.
+    // The closing character of each open bracket or quotation, and the number of cuts before it.
     let mut open: Vec<(u8, usize)> = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
@@ -180,7 +180,7 @@ fn split_value<'t>(text: &'t str, separators: &[u8]) -> Vec<&'t str> {
             b'(' => Some(b')'),
             b'[' => Some(b']'),
             b'{' => Some(b'}'),
-            // Within a word it is no quotation.
+            // Within a word it doesn't open a quotation.
             b'"' | b'\'' if !is_word(before) => Some(byte),
             _ => None,
         };

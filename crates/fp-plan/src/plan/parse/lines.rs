@@ -1,4 +1,4 @@
-//! Looks at single lines: how far each is indented, and what it begins.
+//! Analyses single lines: how far each is indented, and what starts on it.
 
 use super::task_line::{opens_id, within_marks};
 use crate::diagnostic::Span;
@@ -6,18 +6,18 @@ use crate::markdown::literal_blocks;
 use crate::plan::marker_length;
 use crate::plan::position::BOM;
 
-/// Most code fences and comments that are never closed and yet looked behind.
+/// Maximum number of unclosed code fences and comments after which parsing resumes.
 const MAX_UNCLOSED: usize = 20;
 
-/// A line without its end.
+/// A line without its line ending.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line<'t> {
     pub(super) raw: &'t str,
-    /// Without the blanks around it.
+    /// The line without leading and trailing blanks.
     pub(super) text: &'t str,
     /// Columns before the text, with tab stops every 4 columns.
     pub(super) column: usize,
-    /// The line behind the code fence or comment that begins here, or in the item that begins here.
+    /// Index of the line after the code fence or comment that begins here, possibly inside a list item.
     pub(super) literal_end: Option<usize>,
 }
 
@@ -32,7 +32,7 @@ impl<'t> Line<'t> {
         }
     }
 
-    /// The text of an item, behind its bullet or number.
+    /// The text of a list item, after its bullet or number.
     pub(super) fn item_text(&self) -> Option<&'t str> {
         let marker = marker_length(self.text);
         let rest = &self.text[marker..];
@@ -49,7 +49,7 @@ impl<'t> Line<'t> {
         is_heading.then(|| (level, rest.trim_start()))
     }
 
-    /// True if it is text, and goes on with a paragraph above it.
+    /// True if the line is text, which continues a paragraph above it.
     pub(super) fn is_text(&self) -> bool {
         !self.text.is_empty()
             && self.literal_end.is_none()
@@ -58,7 +58,7 @@ impl<'t> Line<'t> {
             && disguised_task(self.text).is_none()
     }
 
-    /// True if it is text without any mark, which can be joined with the line above it.
+    /// True if the line is text without block markup, so that it can be joined with the line above it.
     pub(super) fn is_plain(&self) -> bool {
         let is_rule = ["-", "=", "*", "_"]
             .iter()
@@ -67,7 +67,7 @@ impl<'t> Line<'t> {
     }
 }
 
-/// The lines of `text` behind its byte-order mark, and those that open a code fence or a comment which is never closed.
+/// The lines of `text` without its byte-order mark, and those that open a code fence or comment that is never closed.
 pub(super) fn lines_of(text: &str) -> (Vec<Line<'_>>, Vec<&str>) {
     let text = text.strip_prefix(BOM).unwrap_or(text);
     let lines = text.split_inclusive('\n');
@@ -80,30 +80,30 @@ pub(super) fn lines_of(text: &str) -> (Vec<Line<'_>>, Vec<&str>) {
         let Some(open) = mark_literals(&mut lines, from) else {
             break;
         };
-        // Behind a bullet it is text.
+        // After a bullet it is text.
         unclosed.extend(Some(lines[open].text).filter(|_| lines[open].item_text().is_none()));
         from = open + 1;
     }
     (lines, unclosed)
 }
 
-/// Marks the code fences and comments from line `from` on. Returns the first line that opens one which is never closed,
-/// or not within its item.
+/// Marks the code fences and comments from line `from` on. Returns the first line that opens one that is never closed,
+/// or that isn't closed within its item.
 fn mark_literals(lines: &mut [Line<'_>], from: usize) -> Option<usize> {
-    // Columns decide on nesting here, so that Markdown reads every line at the margin.
+    // Nesting is determined by columns here, so the Markdown parser gets every line at the margin.
     let mut page = String::new();
     let mut starts = Vec::with_capacity(lines.len() - from);
     for line in &lines[from..] {
         let item = line.item_text();
         let content = item.unwrap_or(line.text);
-        // Other HTML hides no fence, and an item closes none.
+        // Other HTML must not hide a fence, and an item must not close one.
         let is_html = content.starts_with('<') && (item.is_some() || !content.starts_with("<!--"));
         starts.push(page.len());
         page.extend([if is_html { "\\" } else { "" }, content]);
         page.push_str(if item.is_some() { " -\n" } else { "\n" });
     }
     for (source, is_closed) in literal_blocks(&page) {
-        // In a quotation it is text, like all of that.
+        // Inside a quotation it is text, like the rest of the quotation.
         let Ok(at) = starts.binary_search(&Span::of_slice(&page, source).start) else {
             continue;
         };
@@ -126,7 +126,7 @@ pub(super) fn disguised_task(text: &str) -> Option<&str> {
     opens_id(within_marks(rest)).then_some(rest)
 }
 
-/// The columns that `blanks` take at the start of a line.
+/// The number of columns that `blanks` take up at the start of a line.
 pub(crate) fn columns_of(blanks: &str) -> usize {
     blanks.bytes().fold(0, |column, byte| match byte {
         b'\t' => column + 4 - column % 4,

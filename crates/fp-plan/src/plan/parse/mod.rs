@@ -1,8 +1,8 @@
-//! Parses Markdown into a tree, line by line. All text is taken from the source.
+//! Parses Markdown into a tree, line by line. All text is borrowed from the source.
 //!
 //! Columns decide what a line belongs to. An item is part of the innermost task or field that begins at least two
-//! columns before it; text is part of what begins before it. Markdown itself says where code fences and comments are:
-//! they are never looked into.
+//! columns before it; text is part of the innermost one that begins before it. The Markdown parser finds code fences
+//! and comments, whose content is never parsed.
 
 mod builder;
 pub(super) mod fields;
@@ -53,12 +53,12 @@ pub fn parse(text: &str) -> (Plan<'_>, Vec<Diagnostic>) {
     reader.tree.finish(text)
 }
 
-/// The reader's place in the tree.
+/// The reader's position in the tree.
 #[derive(Default)]
 struct Reader<'t> {
     text: &'t str,
     lines: Vec<Line<'t>>,
-    /// The task of the current line and those above it, outermost first.
+    /// The task that the current line is in, and the tasks above it, outermost first.
     open: Vec<OpenTask>,
     field: Option<OpenField>,
     tree: TreeBuilder<'t>,
@@ -70,7 +70,7 @@ struct OpenTask {
     column: usize,
     /// The level of a heading; 0 for an item of a list.
     level: u8,
-    /// True behind a heading that is no task: what looks like an unknown field is prose there.
+    /// True after a heading that isn't a task; there, text that looks like an unknown field is prose.
     in_section: bool,
 }
 
@@ -82,7 +82,7 @@ struct OpenField {
 }
 
 impl<'t> Reader<'t> {
-    /// Reads what begins on line `at`, and returns the line behind it.
+    /// Reads the block that begins on line `at`, and returns the line after it.
     fn read_line(&mut self, at: usize) -> usize {
         let line = self.lines[at];
         if line.text.is_empty() {
@@ -119,14 +119,14 @@ impl<'t> Reader<'t> {
         self.open.last().map(|open| open.task)
     }
 
-    /// Leaves the tasks of lists that don't begin at least `gap` columns before `column`.
+    /// Leaves the list tasks that don't begin at least `gap` columns before `column`.
     fn leave_items(&mut self, column: usize, gap: usize) {
         let left = |open: &OpenTask| open.level == 0 && open.column + gap > column;
         let kept = self.open.iter().position(left);
         self.open.truncate(kept.unwrap_or(self.open.len()));
     }
 
-    /// Reads a heading; false if it is text.
+    /// Reads a heading; false if the line is plain text.
     fn read_heading(&mut self, line: Line<'t>, level: u8, title: &'t str) -> bool {
         let own = title;
         let is_tight = line.text.len() == usize::from(level) + title.len();
@@ -159,7 +159,7 @@ impl<'t> Reader<'t> {
         true
     }
 
-    /// Adds a task whose line is `own`, below the innermost one.
+    /// Adds the task whose line is `own` below the innermost open one.
     fn add_task(&mut self, head: TaskHead<'t>, own: &'t str, (column, level): (usize, u8)) {
         let mut task = Task {
             id: head.id.into(),
@@ -186,7 +186,7 @@ impl<'t> Reader<'t> {
         });
     }
 
-    /// Adds a line that only looks like a task to the tree, so that what depends on it isn't reported too.
+    /// Adds a line that only looks like a task to the tree, so that tasks that depend on it aren't reported too.
     fn add_broken_task(&mut self, at: usize, own: &'t str) -> usize {
         let column = self.lines[at].column;
         let own = own.lines().next().unwrap_or(own);
@@ -259,14 +259,14 @@ impl<'t> Reader<'t> {
         &self.text[start..end.max(start)]
     }
 
-    /// The line behind the paragraph that begins on line `at` in something at `column`.
+    /// The line after the paragraph that begins on line `at`, inside a block at `column`.
     fn paragraph_end(&self, at: usize, column: usize) -> usize {
         let goes_on = |line: &&Line<'_>| line.column > column && line.is_plain();
         at + 1 + self.lines[at + 1..].iter().take_while(goes_on).count()
     }
 
-    /// The line behind the item that begins on line `at`. It ends before text that isn't indented further, and before a
-    /// task; in an `entry`, only what has an id and a complexity is a task.
+    /// The line after the item that begins on line `at`. The item ends before text that isn't indented further, and
+    /// before a task; inside an `entry`, only an item with an id and a complexity counts as a task.
     fn item_end(&self, at: usize, entry: bool) -> usize {
         let item = self.lines[at];
         let is_within = |line: &&Line<'_>| {
@@ -396,7 +396,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Adds an entry, from an item at column `indent` or from text, to a field that is open.
+    /// Adds an entry to an open field: from an item at column `indent`, or from text if that is `None`.
     fn add_entry(&mut self, field: OpenField, item: Item<'t>, indent: Option<usize>) {
         let slot = self.tree.tasks[field.task].fields.slot(field.kind);
         let list = slot.get_or_insert_default();
@@ -439,7 +439,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Reads text: in a field like the text on the line of its label.
+    /// Reads a paragraph; inside a field, it is read like text on the label's line.
     fn read_paragraph(&mut self, at: usize) -> usize {
         let line = self.lines[at];
         if let Some(field) = self.field {
@@ -458,7 +458,7 @@ impl<'t> Reader<'t> {
         end
     }
 
-    /// The text of the lines `at` from `start` on, without `columns` columns of indentation.
+    /// The text of the lines `at`, beginning with `start`, dedented by `columns` columns.
     fn block(&self, at: Range<usize>, start: &'t str, columns: usize) -> Item<'t> {
         const BLANKS: [char; 3] = [' ', '\t', '\n'];
         let source = self.source(start, at.end);
@@ -483,7 +483,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// The task that an item of a field claims to be.
+/// Reads an item of a field as a task, if it has an id and a complexity.
 fn misplaced_task(own: &str) -> Option<TaskHead<'_>> {
     let is_named = opens_id(within_marks(own));
     let head = is_named.then(|| read_head(own, HeadPlace::List))??;

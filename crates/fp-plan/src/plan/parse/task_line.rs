@@ -1,5 +1,5 @@
-//! Reads the line of a task: `[ID: 1.1] Title (Complexity: 3)`, or `[1] Title` in a heading. A line that starts like one
-//! and can't be read is reported: missing it would silently drop a task from the plan.
+//! Reads the line of a task: `[ID: 1.1] Title (Complexity: 3)`, or `[1] Title` in a heading. A line that starts like
+//! one but can't be read is reported, since ignoring it would silently drop a task from the plan.
 
 use std::borrow::Cow;
 
@@ -32,9 +32,9 @@ pub(super) struct TaskHead<'t> {
     pub(super) id: &'t str,
     pub(super) title: Cow<'t, str>,
     pub(super) complexity: Option<&'t str>,
-    /// True if it starts like a task and isn't one where it stands or as it is written.
+    /// True if it starts like a task, but isn't one in this place or in this form.
     pub(super) is_broken: bool,
-    /// The fault of a line that is a task nevertheless.
+    /// A fault in a line that still counts as a task.
     pub(super) flaw: Option<SyntaxFault>,
 }
 
@@ -45,7 +45,7 @@ struct HeadOpening<'t> {
     is_broken: bool,
 }
 
-/// The fault of a line that isn't a task where it stands or as it is written.
+/// The fault for a line that starts like a task, but isn't one in this place or in this form.
 pub(super) fn unreadable_line(id: &str) -> SyntaxFault {
     let id = if id.is_empty() { "1.2" } else { id };
     SyntaxFault {
@@ -106,7 +106,7 @@ pub(super) fn read_head(own: &str, place: HeadPlace) -> Option<TaskHead<'_>> {
     })
 }
 
-/// Applies `part` to a text, which stays borrowed if it was.
+/// Applies `part` to a text; borrowed text stays borrowed.
 fn map_text<'t>(text: Cow<'t, str>, part: impl Fn(&str) -> &str) -> Cow<'t, str> {
     match text {
         Cow::Borrowed(text) => Cow::Borrowed(part(text)),
@@ -114,7 +114,7 @@ fn map_text<'t>(text: Cow<'t, str>, part: impl Fn(&str) -> &str) -> Cow<'t, str>
     }
 }
 
-/// `text` without the emphasis before its first word, and the escape of a bracket.
+/// `text` without leading emphasis marks, and without the backslash that escapes a bracket.
 pub(super) fn within_marks(text: &str) -> &str {
     let inner = text.trim_start_matches(MARKS);
     inner
@@ -131,7 +131,7 @@ fn without_checkbox(text: &str) -> &str {
         .map_or(text, str::trim_start)
 }
 
-/// Reads `[ID: 1]`, and `[1]` in a heading. What comes close to it is broken: `[ID 1]`, `(ID: 1)`, `[ID: 1`, `[1.2]`.
+/// Reads `[ID: 1]`, and `[1]` in a heading. Near misses are marked as broken: `[ID 1]`, `(ID: 1)`, `[ID: 1`, `[1.2]`.
 fn read_opening(own: &str, place: HeadPlace) -> Option<HeadOpening<'_>> {
     let line = own.lines().next()?;
     let closer = match own.chars().next()? {
@@ -203,7 +203,7 @@ fn is_numbered_id(word: &str) -> bool {
     word.bytes().any(|byte| byte.is_ascii_digit()) && TaskId::new(word).is_ok()
 }
 
-/// The rest of `text` after `label` at its start, in any case of letters.
+/// The rest of `text` after `label`, if it starts with that, ignoring case.
 pub(super) fn without_label<'t>(text: &'t str, label: &str) -> Option<&'t str> {
     let start = text.get(..label.len())?;
     start
@@ -232,7 +232,7 @@ pub(super) fn joined_lines(text: Cow<'_, str>) -> Cow<'_, str> {
     map_text(text, str::trim)
 }
 
-/// A `(Complexity: 3)`, and what stands around it.
+/// A `(Complexity: 3)`, and the text around it.
 struct HeadComplexity<'t> {
     before: &'t str,
     value: &'t str,
@@ -240,7 +240,7 @@ struct HeadComplexity<'t> {
     is_closed: bool,
 }
 
-/// The last one of a line.
+/// Finds the last complexity in `text`.
 fn find_complexity(text: &str) -> Option<HeadComplexity<'_>> {
     text.rmatch_indices('(').find_map(|(at, _)| {
         let inner = without_label(&text[at..], "(complexity")?;
@@ -264,7 +264,7 @@ pub(super) fn whole_number(text: &str) -> Option<u32> {
     first.parse().ok().filter(|_| is_number)
 }
 
-/// True if `text` starts with `[ID`, and then a sign that isn't part of a word.
+/// True if `text` starts with `[ID`, in any case, and no letter follows.
 pub(super) fn opens_id(text: &str) -> bool {
     let behind = without_label(text, "[id");
     behind.is_some_and(|behind| !behind.starts_with(|c: char| c.is_ascii_alphabetic()))

@@ -27,7 +27,7 @@ fn labelled(out: &mut String, name: &str, list: &[(&str, Item<'_>)]) {
     }
 }
 
-/// One of several words, and the text that says it if that is more than the word.
+/// Writes a field that is one of several words: the canonical word, then the text as written if it differs.
 fn word(out: &mut String, name: &str, fields: &TaskFields, kind: FieldKind) {
     if let (Some(word), Some(item)) = (fields.text(kind), fields.value(kind)) {
         write!(out, " {name}={word}").unwrap();
@@ -37,7 +37,7 @@ fn word(out: &mut String, name: &str, fields: &TaskFields, kind: FieldKind) {
     }
 }
 
-/// One line a task, indented by depth, then the findings as `! offset: detail`.
+/// One line per task, indented by depth, then the findings as `! offset: detail`.
 fn outline(text: &str) -> String {
     let (plan, diagnostics) = parse(text);
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Writes single parts of a task in the most readable form that the parser reads back as it was meant.
+//! Writes single parts of a task in the most readable form that the parser reads back with the same meaning.
 
 use super::{fields, parse};
 use crate::markdown::code_span;
@@ -13,7 +13,7 @@ fn choose(forms: Vec<String>, reads_back: impl Fn(&str) -> bool) -> String {
     forms.into_iter().nth(fit.unwrap_or(0)).unwrap_or_default()
 }
 
-/// True if `text` is read without a fault as one task, which looks as `expected`.
+/// True if `text` parses without findings as a single task, and that task passes `expected`.
 fn reads_as(text: &str, expected: impl FnOnce(&Task) -> bool) -> bool {
     let (plan, findings) = parse(text);
     match &plan.tasks[..] {
@@ -22,7 +22,7 @@ fn reads_as(text: &str, expected: impl FnOnce(&Task) -> bool) -> bool {
     }
 }
 
-/// True if a task with only these fields looks as `expected`.
+/// True if a task with only these fields passes `expected`.
 fn field_reads(fields: &str, expected: impl FnOnce(&Task) -> bool) -> bool {
     reads_as(
         &format!("- [ID: 1] T\n  {}\n", indented(fields, 2)),
@@ -52,7 +52,7 @@ pub(super) fn head(task: &Task) -> String {
     })
 }
 
-/// Writes a field of the language; `None` if it is absent, or in the task's line.
+/// Writes a field of the language; `None` if it is absent, or written on the task's own line.
 pub(super) fn field(kind: FieldKind, task: &Task) -> Option<String> {
     let label = kind.label();
     let field = task.fields.get(kind)?;
@@ -60,7 +60,7 @@ pub(super) fn field(kind: FieldKind, task: &Task) -> Option<String> {
         return Some(list_form(kind, &field.items));
     }
     let Some(item) = field.items.first() else {
-        // Without a value, a field that takes `none` for one stays empty.
+        // If the field would read `none` as a value, it is left empty instead.
         let none = fields::read_entry(kind, "none", "none").map_or(" none", |_| "");
         return Some(format!("- {label}:{none}"));
     };
@@ -146,13 +146,13 @@ pub(super) fn duplicate(label: &str, text: &str) -> String {
     })
 }
 
-/// A label with any text behind or below it.
+/// The ways to write a label with `text`: after it or below it.
 fn labelled_forms(label: &str, text: &str) -> Vec<String> {
     let behind = format!("- {label}: {}", indented(text, 2));
     let below = format!("- {label}:\n  {}", indented(text, 2));
     match text {
         "" => vec![format!("- {label}:")],
-        // A list is read more easily below its label.
+        // A list is easier to read below its label.
         _ if text.starts_with("- ") => vec![below, behind],
         _ => vec![behind, below],
     }

@@ -48,7 +48,7 @@ pub fn write(plan: &Plan) -> String {
 struct Writer {
     /// With `\n` as line ending.
     out: String,
-    /// True behind what an item follows at once: another item, or the heading of a list.
+    /// True after something that an item follows without a blank line: another item, or the heading of a list.
     in_list: bool,
 }
 
@@ -86,7 +86,7 @@ impl Writer {
         self.in_list = true;
     }
 
-    /// Writes a Markdown block that stands by itself.
+    /// Writes a standalone Markdown block.
     fn block(&mut self, indent: usize, text: &str) {
         if text[marker_length(text)..].starts_with(' ') && marker_length(text) > 0 {
             return self.item(indent, text);

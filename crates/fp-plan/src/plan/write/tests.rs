@@ -2,7 +2,7 @@
 
 use crate::plan::{FormatError, format, parse};
 
-/// Formats `text`, which has to give `expect`, and to mean the same.
+/// Checks that formatting `text` gives `expect` and keeps its meaning.
 fn check(text: &str, expect: &str) {
     let found = format(text).unwrap_or_else(|error| {
         panic!(
@@ -58,7 +58,7 @@ fn the_example_of_the_language_is_canonical() {
     check(text, text);
 }
 
-/// `body` below a task, as it is and as it is written.
+/// Checks how `body` is written when it is below a task.
 fn below(body: &str, expect: &str) {
     let expect = format!("# Task Decomposition\n\n## Root Task\n- [ID: 1] A\n{expect}");
     check(&format!("- [ID: 1] A\n{body}"), &expect);
@@ -140,7 +140,7 @@ fn values_that_one_line_would_cut_are_nested_and_others_stay_on_one() {
     );
 }
 
-/// Each of these would be read as something else behind a bullet, or at the margin.
+/// Each of these would be read as something else after a bullet or at the margin.
 #[test]
 fn text_that_looks_like_something_else_stays_text() {
     below(

@@ -6,7 +6,7 @@ fn texts(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|&text| text.into()).collect()
 }
 
-/// Merges `answers` into `before`; expects `after` of the fields that it has.
+/// Merges `answers` into `before`, then expects the fields of `after` to match.
 fn check(before: Value, answers: &Answers, by: Decider, after: Value) {
     let mut interview = Interview::parse(&before.to_string()).unwrap();
     interview.merge(answers, by).unwrap();

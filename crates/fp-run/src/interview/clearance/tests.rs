@@ -11,7 +11,7 @@ const GROUNDS: Grounds = Grounds {
     rounds: InterviewRounds { user: 2, auto: 0 },
 };
 
-/// A record to which nothing is lacking.
+/// A record that lacks nothing.
 fn whole() -> Value {
     json!({
         "objective": "`fp hello` greets",
@@ -38,7 +38,7 @@ fn open_names(interview: &Interview, grounds: &Grounds) -> String {
     names.join(" ")
 }
 
-/// Expects `missing` of the item `name`, and of all others that nothing is.
+/// Expects `name` to be the only open item, with this `missing`.
 fn check(changes: &Value, name: &'static str, missing: &str) {
     let clearance = Clearance::new(&with(changes), &GROUNDS);
     let missing = missing.to_owned();
@@ -219,7 +219,7 @@ fn grounds() -> impl Strategy<Value = Grounds> {
     })
 }
 
-/// A few answers; nothing vague, nothing that is open, and nothing both in and out of scope.
+/// A few answers: none of them vague or open, and none both in and out of scope.
 fn definite() -> impl Strategy<Value = Answers> {
     let text = || prop::option::of("[a-c]{1,2}|한글");
     let texts = |prefix: &'static str| {

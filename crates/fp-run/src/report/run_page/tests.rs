@@ -5,7 +5,7 @@ use fp_plan::plan::parse;
 
 const START: &str = "2026-11-21T09:00:00Z";
 
-/// The log with these entries, each so many seconds after the start.
+/// A log of these entries, each this many seconds after the start.
 fn log(entries: &[(u64, Value)]) -> Vec<Entry> {
     let start: Timestamp = START.parse().unwrap();
     let entry = |(number, (seconds, events)): (usize, &(u64, Value))| {
@@ -68,7 +68,7 @@ fn completed(task: &str) -> [Value; 2] {
     ]
 }
 
-/// The bars of a lane: kind, task, try, seconds from and to.
+/// The bars of a lane: kind, task, attempt, start and end in seconds.
 fn bars(page: &RunPage<'_>, lane: usize) -> Vec<(BarKind, String, usize, i64, i64)> {
     let start: Timestamp = START.parse().unwrap();
     let seconds = |at: Timestamp| at.duration_since(start).as_secs();
@@ -84,7 +84,7 @@ fn bars(page: &RunPage<'_>, lane: usize) -> Vec<(BarKind, String, usize, i64, i6
 
 const TREE: &str = "- [ID: root] Goal\n- [ID: 1] A (Complexity: 1)\n  - Acceptance:\n    - It works\n- [ID: 2] B\n  - Dependencies: 1\n- [ID: 3] C\n";
 
-/// Task 1 passes at its second try; 3 is built beside it, and its builder asks; then 2.
+/// Task 1 passes on its second attempt; 3 is built alongside, and its builder asks a question; 2 follows.
 fn whole() -> RunPage<'static> {
     let leaves = [leaf("1", &[]), leaf("2", &["1"]), leaf("3", &[])];
     let question = json!({ "asked": { "question": { "id": "q1", "topic": { "about": "clarify", "task": "3" },

@@ -53,7 +53,7 @@ fn safe_lines(text: &str) -> Vec<String> {
     prompt_text(text).lines().map(str::to_owned).collect()
 }
 
-/// A short goal as a whole, or else the first sentence of it, and what the interview says about this task's part.
+/// The goal in full if it's short, or else its first sentence, and what the interview says about this task's part.
 fn goal_parts(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
     // A file that every role may read, unlike the output of a command.
     let file = match around.interview {
@@ -271,7 +271,7 @@ fn context_parts(
     ]
 }
 
-/// The work this task builds on: direct dependencies in full, and one line for each dependency behind them.
+/// The work this task builds on: direct dependencies in full, and one line for each of their own dependencies.
 fn work_before(state: &State, task: &TaskState) -> (Vec<String>, Vec<String>) {
     let needed = |task: &TaskState| task.leaf.dependencies.clone();
     let mut seen: BTreeSet<TaskId> = needed(task).into_iter().collect();
@@ -335,11 +335,11 @@ fn hand_in(state: &State, task: &TaskState) -> Vec<PayloadPart> {
     let (plan, id) = (&state.plan_id, &task.leaf.id);
     let claim = task.claim.as_ref();
     let (owner, token) = claim.map_or(("", ""), |claim| (claim.owner.as_str(), &*claim.token));
-    // Another machine may have given it.
+    // The token may come from another machine.
     let token = shell_quoted(&safe_line(token));
     let mut parts = Vec::new();
     if let Some(feedback) = &task.feedback {
-        // Output of a command must not pass for a section, not even behind what nobody sees.
+        // Command output must not pass for a section, not even behind invisible characters.
         let is_heading = |line: &str| {
             line.trim_start_matches(|c: char| !c.is_ascii_graphic())
                 .starts_with('#')

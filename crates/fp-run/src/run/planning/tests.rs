@@ -31,7 +31,7 @@ fn seen(tree: &str, failing: &[&str]) -> Seen {
     }
 }
 
-/// Validates the tree; the number of the pass where it was counted.
+/// Validates the tree; returns the number of the pass if it was counted.
 fn validate(state: &mut State, tree: &str, failing: &[&str]) -> Option<u32> {
     let event = state.planning.count_pass(&seen(tree, failing))?;
     let Event::Validated { pass, .. } = event else {
@@ -41,7 +41,7 @@ fn validate(state: &mut State, tree: &str, failing: &[&str]) -> Option<u32> {
     Some(pass)
 }
 
-/// Criticises the tree with a finding of each of these verdicts: the round and the verdict.
+/// Criticises the tree with one finding per verdict; returns the round and the overall verdict.
 fn criticise(
     state: &mut State,
     tree: &str,

@@ -1,5 +1,5 @@
-//! Laws of a shared plan: several machines, each with its own view, and one register with compare-and-swap, whose answers
-//! get lost and whose requests come late.
+//! Laws of a shared plan. Several machines, each with its own view, use one register with compare-and-swap, whose
+//! responses may get lost and whose requests may arrive late.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ use crate::run::state::{CommitIntent, Granted, MeasuredWork, TaskVerdict};
 
 const MACHINES: usize = 3;
 
-/// What becomes of a push.
+/// The fate of a push.
 #[derive(Debug, Clone, Copy)]
 enum Fate {
     Arrives,
-    /// The register takes it, and its machine never hears so.
+    /// The register accepts it, but its machine never hears so.
     AnswerLost,
-    /// It is on its way until something else is done.
+    /// It stays in flight until something else has been done.
     Late,
     /// It never arrives.
     Lost,
@@ -39,17 +39,17 @@ fn fate() -> impl Strategy<Value = Fate> {
     ]
 }
 
-/// A push: the length that the register has to have, and the entries.
+/// A push: the expected length of the register, and the entries.
 type Push = (usize, Vec<Entry>);
 
-/// One machine: what it has seen of the register, and what waits.
+/// One machine: the part of the register that it has seen, and its waiting entries.
 #[derive(Clone)]
 struct Replica {
     machine: Machine,
     base: State,
     seen: usize,
     waiting: Vec<Entry>,
-    /// Pushes onto `seen` whose end it doesn't know, each with how many entries that waited it has.
+    /// Pushes based on `seen` whose outcome is unknown, each with the number of waiting entries that it contains.
     in_flight: Vec<(Vec<Entry>, usize)>,
     sessions: u32,
 }
@@ -58,15 +58,15 @@ struct Fleet {
     register: Vec<Entry>,
     replicas: Vec<Replica>,
     late: Vec<Push>,
-    /// The register as somebody sees it who takes no part.
+    /// The register as seen by somebody who takes no part.
     observer: Machine,
-    /// Entries of a stranger in the register.
+    /// Number of a stranger's entries in the register.
     forged: u64,
 }
 
 const STRANGER: &str = "stranger";
 
-/// What a stranger writes about `task`, which it never had.
+/// An event that a stranger writes about `task`, which it never held.
 fn forged(kind: u8, task: TaskId) -> Event {
     let (tree, files, checks) = (String::from("theirs"), Vec::new(), Vec::new());
     let (reason, path) = (String::from("no"), String::from("ci.yml"));
@@ -200,7 +200,7 @@ impl Fleet {
         fleet
     }
 
-    /// A machine takes in what the register has.
+    /// Brings a machine up to date with the register.
     fn sync(&mut self, number: usize) {
         let register = &self.register;
         let replica = &mut self.replicas[number];
@@ -259,7 +259,7 @@ impl Fleet {
         is_taken
     }
 
-    /// A machine does something; what others need in order happens only if the register takes it.
+    /// Lets a machine do something; events that others need in order happen only if the register accepts them.
     fn act(&mut self, number: usize, step: Step, fate: Fate) {
         let replica = &mut self.replicas[number];
         if !replica.machine.state.is_running() && !matches!(step, Step::Takeover) {
@@ -287,7 +287,7 @@ impl Fleet {
         self.bring(number, tried, fate);
     }
 
-    /// Brings what `tried` has logged to where it belongs.
+    /// Keeps the entries of `tried` that may wait, and pushes the others.
     fn bring(&mut self, number: usize, mut tried: Machine, fate: Fate) {
         for entry in std::mem::take(&mut tried.log) {
             let replica = &mut self.replicas[number];
@@ -299,7 +299,7 @@ impl Fleet {
             }
             let waited = replica.waiting.len();
             let mut entries = replica.waiting.clone();
-            // It was decided on this state, with everything that waits.
+            // It was decided on this state, including all waiting entries.
             assert_eq!(entry.seq, replica.machine.state.seq + 1);
             entries.push(entry);
             replica.in_flight.push((entries.clone(), waited));
@@ -340,7 +340,7 @@ impl Fleet {
         ) = (tried.now, tried.tokens, tried.moved);
     }
 
-    /// A machine hears nothing of another for too long.
+    /// A machine hasn't heard from another for too long.
     fn give_up(&mut self, number: usize, silent: usize) {
         let silent = self.replicas[silent].base.machine.clone().unwrap();
         let replica = &mut self.replicas[number];
@@ -376,7 +376,7 @@ impl Fleet {
         replica.show(Vec::new());
     }
 
-    /// Somebody who may push, and takes no part in the work, writes what they like.
+    /// Somebody who may push but takes no part in the work writes whatever they like.
     fn forge(&mut self, events: Vec<Event>) {
         self.forged += 1;
         let machine = MachineId::new(STRANGER).unwrap();
@@ -462,7 +462,7 @@ impl Fleet {
     }
 }
 
-/// What everybody has to see alike.
+/// The state that must look the same to everybody.
 fn shared(state: &State) -> impl PartialEq + std::fmt::Debug {
     let tasks = state.tasks.iter().map(|task| {
         let TaskState {
@@ -491,12 +491,12 @@ fn shared(state: &State) -> impl PartialEq + std::fmt::Debug {
 }
 
 impl Replica {
-    /// Shows `waiting` on what is seen, as a command does that loads it.
+    /// Applies `waiting` on top of the seen entries, as a command does on loading.
     fn show(&mut self, waiting: Vec<Entry>) {
         (self.machine.state, self.waiting) = self.base.with_waiting(waiting);
     }
 
-    /// Everything in memory is gone, and so are the agents.
+    /// Loses everything in memory, and the agents with it.
     fn die(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         self.show(waiting);
@@ -550,7 +550,7 @@ proptest! {
     }
 }
 
-/// The user answers on any machine. Only what the question of the task's own machine offers comes of it.
+/// The user may answer on any machine. Only events that the question of the task's own machine offers take effect.
 #[test]
 fn an_answer_from_another_machine_has_its_consequence_and_no_other() {
     let mut fleet = Fleet::new(vec![leaf(1, &[], 0)]);
@@ -629,7 +629,7 @@ fn an_answer_from_another_machine_has_its_consequence_and_no_other() {
     assert_eq!(push(&mut fleet, answered("q3", "d.txt")), ["d.txt"]);
 }
 
-/// The work of a builder is kept where the user takes its task as done on another machine.
+/// A builder's work is kept if the user accepts its task as done on another machine.
 #[test]
 fn a_task_that_another_machine_completes_is_lost_to_its_holder() {
     let mut fleet = Fleet::new(vec![leaf(1, &[], 0)]);
@@ -662,7 +662,7 @@ fn a_task_that_another_machine_completes_is_lost_to_its_holder() {
     assert_eq!(before.lost_since(after), [id("1")].into());
 }
 
-/// What a machine says of checks spares no other machine its own.
+/// A machine's check results don't spare any other machine its own checks.
 #[test]
 fn checks_of_another_machine_count_for_its_own_tasks() {
     let mut fleet = Fleet::new(vec![leaf(1, &[], 0), leaf(2, &[], 0)]);
@@ -699,7 +699,7 @@ fn checks_of_another_machine_count_for_its_own_tasks() {
     let is_checked = |state: &State, task: &str| state.task(&id(task)).unwrap().before.is_some();
     assert!(!state.tried && state.end_checks.is_none());
     assert!(!is_checked(state, "1") && is_checked(state, "2"));
-    // Whether the commands at the end run here, nobody else says.
+    // No other machine decides if the end commands have to run here.
     for (commands, is_running) in [(vec!["make".to_owned()], true), (Vec::new(), false)] {
         let mut state = state.clone();
         state.approval.as_mut().unwrap().end_commands = commands;

@@ -1,5 +1,5 @@
-//! A lead that judges: no verifier is started, and the run waits for its verdict all the same. A verdict that a command
-//! alone decides is a question.
+//! Tests a lead that judges: no verifier is started, but the run still waits for the verdict. A verdict that depends on
+//! a command alone becomes a question.
 
 use super::*;
 use crate::run::question::{Question, Topic};
@@ -78,7 +78,7 @@ fn a_lead_that_never_judges_is_left_alone() {
     assert_eq!(told, NUDGES as usize);
 }
 
-/// Task 1, built and failed by a command alone, and the open question about it.
+/// Task 1, built but failed because of a command alone, and the open question about it.
 fn failed_by_command() -> (Machine, Question) {
     let mut machine = two_in_a_row();
     machine.claim(&builder(0));
@@ -242,7 +242,7 @@ fn a_command_that_fails_twice_in_one_tree_is_a_question() {
     );
 }
 
-/// A builder may ask again when a check has failed, and once for one.
+/// A builder may ask again when a check has failed, but only once per check.
 #[test]
 fn a_builder_asks_once_for_each_failed_check() {
     let mut machine = Machine::new(vec![leaf(2, &[], 1)], true);

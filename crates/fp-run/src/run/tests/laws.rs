@@ -1,4 +1,4 @@
-//! Laws of a run, whoever does what, in whatever order.
+//! Laws that hold for every run, whoever does what, in whatever order.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A step of somebody: the numbers choose who and how.
+/// A step by somebody; the numbers choose who takes it, and how.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
     Next,
@@ -225,7 +225,7 @@ pub(super) fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
     }
 }
 
-/// Six tasks, whose dependencies point backwards, on three files.
+/// Six tasks on three files; each depends on earlier ones only.
 pub(super) fn leaves() -> impl Strategy<Value = Vec<Leaf>> {
     let one = |number: usize| {
         (
@@ -262,7 +262,8 @@ proptest! {
         }
     }
 
-    /// Agents that die at random moments, unattended: some later `next` always brings the run on, to its end.
+    /// Agents die at random moments in an unattended run: some later `next` always moves the run forward, until its
+    /// end.
     #[test]
     fn every_run_ends(
         leaves in leaves(),
@@ -282,7 +283,7 @@ proptest! {
                 machine.commit("f1");
             }
             if processes && turn < 100 && fates.next() == Some(1) {
-                // The lead is killed, its agents with it, and another one goes on.
+                // The lead is killed along with its agents, and another one takes over.
                 let tries = |machine: &Machine| machine.state.tasks.iter().map(|task| task.iteration).collect::<Vec<_>>();
                 let before = tries(&machine);
                 let events = machine.state.start(terms(&format!("s{turn}"))).unwrap();

@@ -1,4 +1,4 @@
-//! A run in memory, with its log, and what has to hold of it at any time.
+//! A run in memory with its log, and the invariants that must hold at any time.
 
 use fp_plan::settings::Settings;
 
@@ -23,7 +23,7 @@ impl Machine {
         Self::imported(leaves, attended, &[])
     }
 
-    /// A run of a plan of which the tasks `done` were done before it was imported.
+    /// A run of a plan whose tasks `done` were already done before the import.
     pub(super) fn imported(leaves: Vec<Leaf>, attended: bool, done: &[usize]) -> Self {
         let plan = PlanId::new("p").unwrap();
         let mut machine = Self {
@@ -111,7 +111,7 @@ impl Machine {
         turn
     }
 
-    /// Whatever the lead was told to start shows that it was started.
+    /// Every agent that the lead was told to start reports that it has started.
     pub(super) fn start_agents(&mut self) {
         let started = self
             .state
@@ -129,7 +129,7 @@ impl Machine {
         self.take(events);
     }
 
-    /// The lead loses what it was told: asked again, `next` says the same, marked as said before.
+    /// The lead loses its instructions: asked again, `next` repeats them, marked as repeats.
     pub(super) fn lose(&mut self, told: &[LeadAction]) {
         let sorted = |actions: Vec<LeadAction>| {
             let mut words: Vec<String> =
@@ -150,8 +150,8 @@ impl Machine {
         );
     }
 
-    /// A lead that does nothing of what it is told and stops: it is told all of it again, unless it was so often
-    /// enough.
+    /// A lead that stops without doing anything that it was told: it is told everything again, unless that has happened
+    /// often enough.
     pub(super) fn forgetful_next(&mut self) {
         let told = self.next(&[]);
         if !self.lead_stops().1 {
@@ -166,7 +166,7 @@ impl Machine {
 
     pub(super) fn around(&mut self, moved: Option<Moved>) -> RunSurroundings {
         let token = self.token();
-        // Nothing is heard of an agent for 30 minutes, unless `fp run` leads.
+        // Nothing is heard from an agent for 30 minutes, unless `fp run` leads.
         let usual =
             RunSurroundings::new(&self.state, &Settings::default(), self.now, self.attended);
         RunSurroundings {
@@ -177,7 +177,7 @@ impl Machine {
         }
     }
 
-    /// The lead ends its turn: what was due, and whether it was told so.
+    /// Ends the lead's turn; returns what was due, and if the lead was told so.
     pub(super) fn lead_stops(&mut self) -> (LeadDue, bool) {
         let around = self.around(None);
         let due = lead_due(&self.state, &around);
@@ -219,7 +219,7 @@ impl Machine {
         self.take(events);
     }
 
-    /// A person commits a change of `file`.
+    /// A person commits a change to `file`.
     pub(super) fn commit(&mut self, file: &str) {
         self.tokens += 1;
         let hash = format!("c{}", self.tokens);
@@ -271,7 +271,8 @@ impl Machine {
         self.judge_and_commit(task, pass, false);
     }
 
-    /// A pass is followed by its commit, or by the task going back since it `conflicts` with newer commits.
+    /// Judges `task`. A pass is followed by its commit, or, if it `conflicts` with newer commits, by sending the task
+    /// back.
     pub(super) fn judge_and_commit(&mut self, task: &TaskId, pass: bool, conflicts: bool) {
         let token = self.token();
         let opinion = VerifierOpinion {
@@ -314,7 +315,7 @@ impl Machine {
         }
     }
 
-    /// Every criterion holds, and a command fails in the tree `tree`.
+    /// Fails `task` by a command in the tree `tree`, although every criterion holds.
     pub(super) fn fail_by_command(&mut self, task: &TaskId, tree: &str) {
         let Some(iteration) = self
             .state
@@ -376,7 +377,8 @@ impl Machine {
             .iter()
             .filter(|t| t.status.is_running() || t.status == Status::Completed)
         {
-            // What was done before need not have waited for anything, and can be done again after what waited for it.
+            // A task done before the import need not have waited for anything, and can be redone after the tasks that
+            // depend on it.
             let built = task.leaf.dependencies.iter().filter(|dependency| {
                 task.status.is_running() || !(task.imported || self.done.contains(*dependency))
             });
@@ -436,7 +438,7 @@ impl Machine {
     }
 }
 
-/// `action` as it is printed a second time, if it starts or wakes an agent.
+/// `action` as it is printed the second time, if it starts or wakes an agent.
 fn said_before(action: &LeadAction) -> Option<LeadAction> {
     let mut said = action.clone();
     match &mut said {

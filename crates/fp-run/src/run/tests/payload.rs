@@ -1,4 +1,4 @@
-//! Payloads: none is too long, each hands in, and what is left out is said.
+//! Checks payloads: none is too long, each says how to submit, and each says what was left out.
 
 use std::fmt::Write as _;
 
@@ -10,14 +10,14 @@ use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::parse;
 use fp_plan::plan::task::Item;
 
-/// How many there are of something, of how many characters each.
+/// A number of items, with their length in characters.
 #[derive(Debug, Clone, Copy, Default)]
 struct Many {
     count: usize,
     chars: usize,
 }
 
-/// The parts of a task beside a title, a file and a criterion.
+/// The parts of a task besides a title, a file and a criterion.
 #[derive(Debug, Clone, Default)]
 struct Load {
     korean: bool,
@@ -38,10 +38,10 @@ struct Load {
     distant: usize,
 }
 
-/// The lines that a payload was made of, under the word by which it says what is left out.
+/// The lines that a payload was made of, by the noun with which it says what is left out.
 type Expected = Vec<(&'static str, Vec<String>)>;
 
-/// A section of specs that takes its room, or more where that is next to none.
+/// A specs section that fills `room`, or exceeds it if there is next to none.
 fn specs(room: usize) -> String {
     let head = "\n## PROJECT SPECS\n- Run `fp specs for p 1` before you begin, and keep to what it prints\n";
     let line = "> Every function says what it takes.\n";
@@ -49,7 +49,7 @@ fn specs(room: usize) -> String {
 }
 
 impl Load {
-    /// A text of `chars` characters that no other one is.
+    /// A unique text of `chars` characters.
     fn text(&self, name: &str, number: usize, chars: usize) -> String {
         let filler = if self.korean {
             "가나다 라마 "
@@ -226,7 +226,7 @@ impl Load {
     }
 }
 
-/// The lines that say what is left out, each up to where it is found.
+/// The lines that say what is left out, each without the part that says where to find it.
 fn said(text: &str) -> Vec<&str> {
     let lines = text
         .lines()
@@ -240,7 +240,7 @@ fn said(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// How many lines of `what` the payload says are not there as they were.
+/// The number of lines of `what` that the payload says were left out or cut short.
 fn missing(text: &str, what: &str) -> usize {
     let said = said(text);
     let Some(said) = said.iter().find_map(|said| said.strip_prefix(what)) else {

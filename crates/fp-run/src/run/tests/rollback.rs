@@ -1,14 +1,14 @@
-//! Taking back what is done.
+//! Tests rolling back tasks.
 
 use super::*;
 
-/// Rolls `task` back, if it may be; `meanwhile` claims what it can while the commit is being undone.
+/// Rolls `task` back, if allowed; `meanwhile` claims what it can while the commit is being undone.
 pub(super) fn roll_back(machine: &mut Machine, task: &TaskId, meanwhile: &AgentName) {
     let Ok(found) = machine.state.expect_revertible(task, &[]) else {
         return;
     };
     let commit = found.commit.clone();
-    // What was done before an import can be done without what it waits for; taken back, it can't.
+    // A task done before the import doesn't need its dependencies to be done; once rolled back, it does.
     let lost = |d: &TaskId| {
         matches!(
             machine.state.task(d).unwrap().status,
@@ -90,7 +90,7 @@ fn what_was_built_on_it_goes_first() {
         roll_back(&mut machine, &id(task), &name("builder-2"));
         machine.check();
     }
-    // The second builder took what had just been taken back, and lost it when its ground went.
+    // The second builder claimed the task just rolled back, and lost it when the one below it was rolled back.
     assert_eq!(statuses(&machine), ["waiting", "waiting", "waiting"]);
     complete(&mut machine, "1");
     assert_eq!(statuses(&machine), ["done", "waiting", "waiting"]);

@@ -87,7 +87,7 @@ fn skipping_a_task_closes_what_was_asked_about_it() {
     assert_eq!(open(&machine), Vec::<&Topic>::new());
 }
 
-/// Whoever builds it next may not need to know, and asks for itself.
+/// The next builder may not need the answer, and can ask for itself.
 #[test]
 fn releasing_a_task_withdraws_what_its_builder_asked() {
     let mut machine = two_in_a_row();
@@ -221,7 +221,7 @@ fn what_a_killed_next_has_not_told_is_told_again() {
     check(&mut machine, &[], "resume builder-1");
 }
 
-/// Each kind of action, lost at each place: it is said again until its agent claims, hands in or judges.
+/// Each kind of action, lost at each point, is repeated until its agent claims, submits or judges.
 #[test]
 fn what_the_lead_lost_is_said_again() {
     let mut machine = two_in_a_row();
@@ -270,7 +270,7 @@ fn what_the_lead_lost_is_said_again() {
     quiet(&mut machine);
 }
 
-/// Who was told to end its turn is not waited for, whether or not a hook or the lead says that it has.
+/// A builder that was told to end its turn isn't waited for, whether or not a hook or the lead reports that it has.
 #[test]
 fn a_builder_that_asked_counts_as_ended() {
     let ask: [fn(&mut Machine, &AgentName); 2] = [
@@ -318,7 +318,7 @@ fn what_was_not_told_lapses_with_what_it_was_about() {
     assert_eq!(names, ["builder-1".into(), serde_json::Value::Null]);
 }
 
-/// It is told again each time, and each time only `fp next` has said anything since.
+/// The lead is told again each time, and nothing but `fp next` has reported anything in between.
 #[test]
 fn a_lead_that_never_does_what_it_is_told_is_told_so_often_and_no_more() {
     let mut machine = two_in_a_row();
@@ -364,7 +364,7 @@ fn every_choice_that_is_offered_has_a_consequence_or_needs_none() {
     }
 }
 
-/// It is about a task that is no longer the same.
+/// It was about a task that has changed since.
 #[test]
 fn what_was_said_of_a_revised_task_is_dropped() {
     let mut machine = two_in_a_row();
