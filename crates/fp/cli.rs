@@ -232,7 +232,7 @@ pub(crate) fn main() -> Exit {
     let ended = match quick.map_or_else(Cli::of_process, Ok) {
         Ok(cli) => run_again(cli),
         Err(message) if is_hook && message.use_stderr() => Err(CommandError::failed(message)),
-        Err(message) => match unknown_command(&message).or_else(|| gone_flag(&message)) {
+        Err(message) => match unknown_command(&message).or_else(gone_word) {
             Some(error) => Err(error),
             None => {
                 // Fails if the reader is gone, in which case nobody would see an error either.
@@ -306,7 +306,8 @@ fn unknown_command(message: &clap::Error) -> Option<CommandError> {
         return None;
     };
     let tree = Cli::command();
-    let group = std::env::args().find(|argument| tree.find_subcommand(argument).is_some());
+    let mut before = std::env::args().take_while(|argument| argument != word);
+    let group = before.find(|argument| tree.find_subcommand(argument).is_some());
     let word = match &group {
         Some(group) => &format!("{group} {word}"),
         None => word,
@@ -326,71 +327,79 @@ fn unknown_command(message: &clap::Error) -> Option<CommandError> {
     Some(CommandError::failed(format!("there is no command {word:?}")).with_hint(hint))
 }
 
-/// The error for a flag, or a flag's value, that an earlier version had.
-fn gone_flag(message: &clap::Error) -> Option<CommandError> {
-    let value = message.get(ContextKind::InvalidValue);
-    let Some(ContextValue::String(flag)) = value.or(message.get(ContextKind::InvalidArg)) else {
-        return None;
-    };
-    let replaced = |word: String| Some((replacement_of(&word, flag)?, word));
-    let (instead, command) = std::env::args().find_map(replaced)?;
-    Some(CommandError::failed(format!("`fp {command}` has no {flag} any more")).with_hint(instead))
+/// The error for a flag, a value or a subcommand that an earlier version had.
+fn gone_word() -> Option<CommandError> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    words.iter().enumerate().find_map(|(at, command)| {
+        words[at + 1..].iter().find_map(|word| {
+            let word = word.split('=').next()?;
+            let instead = commands_behind(GONE, &format!("{command} {word}"))?;
+            let said = format!("`fp {command}` has no {word} any more");
+            Some(CommandError::failed(said).with_hint(instead))
+        })
+    })
 }
 
-/// The replacement of a flag of an earlier version.
-fn replacement_of(command: &str, flag: &str) -> Option<&'static str> {
-    Some(match (command, flag) {
-        ("clarify", "--check") => {
-            "submit the task: where only a command fails it, the user is asked about that command"
-        }
-        ("commit", "--explain") => "without --message it says how a message is written here",
-        ("commit", "--dry-run") => "without --message it shows the files and commits nothing",
-        ("export" | "show", "mermaid") => "`fp show --format html` draws the tree",
-        ("export", "markdown") => {
-            "`tasks.md` of the plan's folder is the tree, `fp report` says how far it is"
-        }
-        ("fmt", "--diff") => "`fp validate --fmt --check` says whether anything would change",
-        ("new", "--intent") => "--mode says how much planning",
-        ("note", "--spec") => "`fp note PLAN promote NUMBER` adds to the spec `learnt`",
-        ("note", "--to") => "every later builder gets a note: `fp note PLAN add 'WARN: TEXT'`",
-        ("report", "--watch") => "`fp status --watch` follows a run",
-        ("rollback", "--dry-run") => {
-            "`fp why PLAN TASK --evidence` names the commit that would be undone"
-        }
-        ("specs", "--strict") => "`fp specs list --format json` has the faults",
-        ("verdict", "--file") => {
-            "give each judgement by itself: --pass 'N: EVIDENCE' or --fail 'N: REASON'"
-        }
-        _ => return None,
-    })
+/// Flags, values and subcommands of earlier versions, behind their command, and their replacements.
+const GONE: &str = "\
+clarify --check: submit the task: where only a command fails it, the user is asked about that command
+commit --explain: without --message it says how a message is written here
+commit --dry-run: without --message it shows the files and commits nothing
+config edit: `fp config set KEY VALUE` changes a file, which is JSON
+doctor --fix: it changes nothing, and prints the command that mends each fault
+export|show mermaid: `fp show --format html` draws the tree
+export|show markdown: `tasks.md` of the plan's folder is the tree, `fp report` says how far it is
+export csv|github|github-issues: `fp export` writes JSON, from which a script makes any format
+export --out|--force: it prints: `fp export PLAN > FILE`
+fmt|validate --diff: `fp validate --fmt --check` says whether anything would change
+import|new --open|--only|--tag: all of a plan comes along: delete from `tasks.md` what you leave out
+import beads|ccw|maestro|uctm|csv: `/fp:plan --import PATH` in Claude Code makes a plan of any texts
+install|uninstall --dry-run: it changes no settings; `fp install --bundle DIR` only writes files
+linear statuses|create|outbox|retry|absent: the skill talks to Linear; `fp linear PLAN TASK ISSUE` records the issue of a task
+new --intent: --mode says how much planning
+note --from: --task names the task that a note comes from
+note --spec: `fp note PLAN promote NUMBER` adds to the spec `learnt`
+note --to: every later builder gets a note: `fp note PLAN add 'WARN: TEXT'`
+report --watch: `fp status --watch` follows a run
+report markdown: it is what `fp report` prints
+rollback|retry --dry-run: `fp why PLAN TASK` names the commit that would be undone
+specs show: `fp specs for PLAN TASK` prints those that apply
+specs --strict: `fp specs list --format json` has the faults
+verdict --file: give each judgement by itself: --pass 'N: EVIDENCE' or --fail 'N: REASON'";
+
+/// Commands of earlier versions and of other tools, and what does the same.
+const MEANT: &str = "\
+init|create|goal: `fp new GOAL` makes a plan; in Claude Code, `/fp:plan GOAL` does all of it
+ls|list: `fp plans` lists the plans, `fp status` the tasks of one
+watch|top|monitor|screen: `fp status --watch` follows a run
+results: `fp report` has the results of a run
+implement|build|execute|go: in Claude Code: `/fp:implement`; without it: `fp run`
+resume|continue: `fp run` goes on with a run; in Claude Code, `/fp:implement`
+version: `fp --version`
+open|view|page: `fp show --format html --out plan.html` writes a page
+stop|abort|kill: `fp cancel` ends the run
+undo|revert: `fp retry PLAN TASK --undo` undoes a task that is done
+fail: `fp cancel PLAN TASK --reason TEXT` gives a task up
+bundle: `fp install --bundle DIR` writes the plugin to a folder
+ci: `fp run` on a runner that `fp join` lets into a shared plan does what it did
+config schema: `fp help config` says what each setting takes
+debt: `fp note PLAN add 'DEBT: TEXT'` notes work for later, and `fp new` lists it
+task move|split: edit tasks.md; `fp validate PLAN` checks it, `fp approve PLAN` lets it run";
+
+/// The line of `table` for `words`. Each word of a line may be one of several, separated by `|`.
+fn commands_behind(table: &'static str, words: &str) -> Option<&'static str> {
+    let is_meant = |(known, word): (&str, &str)| known.split('|').any(|known| known == word);
+    let mut known = table.lines().filter_map(|line| line.split_once(": "));
+    let known = known.find(|(known, _)| {
+        known.matches(' ').count() == words.matches(' ').count()
+            && known.split(' ').zip(words.split(' ')).all(is_meant)
+    });
+    known.map(|(_, instead)| instead)
 }
 
 /// The command that people probably mean by `word`.
 pub(crate) fn meant_by(word: &str) -> Option<&'static str> {
-    Some(match word {
-        "init" | "create" | "goal" => {
-            "`fp new GOAL` makes a plan; in Claude Code, `/fp:plan GOAL` does all of it"
-        }
-        "ls" | "list" => "`fp plans` lists the plans, `fp status` the tasks of one",
-        "watch" | "top" | "monitor" => "`fp status --watch` follows a run",
-        "implement" | "build" | "execute" | "go" => {
-            "in Claude Code: `/fp:implement`; without it: `fp run`"
-        }
-        "resume" | "continue" => "`fp run` goes on with a run; in Claude Code, `/fp:implement`",
-        "version" => "`fp --version`",
-        "open" | "view" | "page" => "`fp show --format html --out plan.html` writes a page",
-        "stop" | "abort" | "kill" => "`fp cancel` ends the run",
-        "undo" | "revert" => "`fp retry PLAN TASK --undo` undoes a task that is done",
-        "fail" => "`fp cancel PLAN TASK --reason TEXT` gives a task up",
-        "bundle" => "`fp install --bundle DIR` writes the plugin to a folder",
-        "ci" => "docs/machines.md has a workflow of GitHub whose runners join a shared plan",
-        "config schema" => "`fp help config` says what each setting takes",
-        "debt" => "`fp note PLAN add 'DEBT: TEXT'` notes work for later, and `fp new` lists it",
-        "task move" | "task split" => {
-            "edit tasks.md; `fp validate PLAN` checks it, `fp approve PLAN` lets it run"
-        }
-        _ => return None,
-    })
+    commands_behind(MEANT, word)
 }
 
 /// Refuses a command that the agent around this process, if any, may not run.

@@ -172,7 +172,7 @@ impl Context {
     fn tell_removed(&self, layer: &SettingsLayer) {
         for RemovedSetting { key, instead } in &layer.removed {
             if self.told_of.borrow_mut().insert(key) {
-                self.warn(format_args!("`{key}` is no setting any more: {instead}"));
+                self.warn(format_args!("`{key}` is no setting any more: {instead}; `fp config unset {key}` takes it out"));
             }
         }
     }

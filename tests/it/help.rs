@@ -27,7 +27,8 @@ fn a_page_is_shown_as_text() {
         nothing is ready to be claimed; or, of `fp run --ask`, a question is open
 
     Results go to standard output, notes and errors to standard error. An error is a
-    line `error:`, followed by lines `hint:` that say what to do next.
+    line `error:`, followed by lines `hint:` that say what to do next, or by the
+    usage if the command line can't be read.
 
         $ fp claim sample --as builder-1 > payload
         $ fp claim sample --as builder-2

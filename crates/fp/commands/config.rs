@@ -216,7 +216,8 @@ fn change(key: &str, value: Option<&Value>, which: &WhichFile, context: &Context
     let shown_file = context.display_path(&file);
     let text = match value {
         Some(value) => format!("{key} is {} in {shown_file}\n", as_text(value)),
-        None => format!("{key} is not in {shown_file}\n"),
+        None if changed => format!("{key} is no longer in {shown_file}\n"),
+        None => format!("{key} was not in {shown_file}\n"),
     };
     let report = json!({ "key": key, "value": value, "file": file, "changed": changed });
     context.report(&report, &text)?;

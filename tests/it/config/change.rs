@@ -92,10 +92,10 @@ fn a_file_is_made_changed_and_left_as_it_was() {
     --- stderr
     note: what .fractal-planner/config.json sets is ignored here until you accept it: `fp config trust`, or set it with `--user`
     ");
-    assert_snapshot!(environment.fp(&["config", "unset", "nudge.maxRetries"]), @r"
+    assert_snapshot!(environment.fp(&["config", "unset", "nudge.maxRetries"]), @"
     exit status: 0
     --- stdout
-    nudge.maxRetries is not in .fractal-planner/config.json
+    nudge.maxRetries is no longer in .fractal-planner/config.json
     ");
     assert_snapshot!(environment.read(PROJECT), @r#"
     {
@@ -105,7 +105,7 @@ fn a_file_is_made_changed_and_left_as_it_was() {
     assert_snapshot!(environment.fp(&["config", "unset", "nudge.maxRetries"]), @"
     exit status: 0
     --- stdout
-    nudge.maxRetries is not in .fractal-planner/config.json
+    nudge.maxRetries was not in .fractal-planner/config.json
     ");
     assert_snapshot!(environment.fp(&["config", "set", "maxComplexity", "3", "--user", "--format", "json"]), @r#"
     exit status: 0
@@ -255,10 +255,10 @@ fn what_goes_over_the_file_is_said() {
     note: what .fractal-planner/config.json sets is ignored here until you accept it: `fp config trust`, or set it with `--user`
     note: in force is 0, from runtime
     ");
-    assert_snapshot!(environment.fp(&["config", "unset", "maxComplexity"]), @r"
+    assert_snapshot!(environment.fp(&["config", "unset", "maxComplexity"]), @"
     exit status: 0
     --- stdout
-    maxComplexity is not in .fractal-planner/config.json
+    maxComplexity is no longer in .fractal-planner/config.json
     --- stderr
     note: in force is 3, from user
     ");

@@ -245,7 +245,7 @@ fn the_course_is_read_with_the_keyboard() {
         ("ArrowRight", "1 Write the store: waiting"),
         ("ArrowRight", "1 Write the store: verification"),
         ("ArrowRight", "1 Write the store: waiting, attempt 2"),
-        ("End", "1 Write the store: attempt 2 passed; done"),
+        ("End", "1 Write the store: verification, attempt 2"),
         ("Home", "1 Write the store: building, attempt 1"),
         ("ArrowDown", "2 Write the page: building, attempt 1"),
         ("ArrowRight", "2 Write the page: waiting for you"),
@@ -364,7 +364,7 @@ fn the_first_screen_says_what_came_out_and_what_needs_the_user() {
     let tops = tab.eval(wide);
     let tops = tops.as_array().unwrap();
     assert!(
-        tops.len() > 3 && tops.iter().all(|top| *top == tops[0]),
+        tops.len() >= 3 && tops.iter().all(|top| *top == tops[0]),
         "the tiles wrap: {tops:?}"
     );
     let idle = tab.text(

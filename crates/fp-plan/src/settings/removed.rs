@@ -45,7 +45,9 @@ pub(super) fn take_removed(fields: &mut Value) -> Vec<RemovedSetting> {
         };
         match removed.key {
             "executionModel" if old == "tdd" => *at_key(fields, "testFirst") = true.into(),
-            "nudge.enabled" if old == false => *at_key(fields, "nudge.maxRetries") = 0.into(),
+            "nudge.enabled" if old == false && fields.pointer("/nudge/maxRetries").is_none() => {
+                *at_key(fields, "nudge.maxRetries") = 0.into();
+            }
             _ => {}
         }
         found.push(removed);

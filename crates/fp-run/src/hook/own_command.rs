@@ -77,7 +77,7 @@ const ALLOWED: [(&[Caller], &str); 6] = [
         note * list --for=
         note * promote --spec=
         plans . --all --archived
-        report --markdown --watch
+        report --markdown
         roadmap check
         roadmap next
         roadmap show
