@@ -1,4 +1,4 @@
-//! `include_dir!` does not see a file that is added later; cargo has to be told to look.
+//! Tells cargo to rebuild when a file is added, since `include_dir!` doesn't notice that.
 
 fn main() {
     for tree in ["plugin", "skills", "agents", "hooks"] {

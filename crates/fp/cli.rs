@@ -102,14 +102,14 @@ enum Command {
     Help(commands::help::HelpArgs),
 }
 
-/// A call that a hook inspects before it allows it.
+/// A command that a hook inspects before allowing it.
 pub(crate) enum RoleCall {
     Claim { plan: String, owner: AgentName },
     Verdict { plan: String, task: TaskId },
 }
 
 impl Cli {
-    /// Parses `words` as a command line; returns its claim or verdict, if it is one.
+    /// Parses `words` as a command line; returns its claim or verdict, if it makes one.
     pub(crate) fn role_call(words: &[String]) -> Option<RoleCall> {
         match Self::try_parse_from(words).ok()?.command? {
             Command::Claim(args) => Some(RoleCall::Claim {
@@ -213,7 +213,7 @@ impl Cli {
         })
     }
 
-    /// Recognises a request for the help of the whole program, which clap doesn't write.
+    /// Recognises `fp --help` and `fp -h`, for which `fp help` is run instead of clap's help.
     fn of_help() -> Option<Self> {
         let mut arguments = std::env::args_os().skip(1);
         let is_asked = arguments
@@ -235,7 +235,7 @@ pub(crate) fn main() -> Exit {
         Err(message) => match unknown_command(&message).or_else(gone_word) {
             Some(error) => Err(error),
             None => {
-                // Fails if the reader is gone, in which case nobody would see an error either.
+                // Printing fails if the reader is gone, in which case nobody would see an error either.
                 drop(message.print());
                 let is_error = message.use_stderr();
                 return if is_error { Exit::Failed } else { Exit::Done };
@@ -272,7 +272,7 @@ fn run_again(cli: Cli) -> CommandResult {
             break;
         }
         fleet::pause(tries, begun.elapsed());
-        // The command had no effect, so it decides again on the new state.
+        // The command had no effect, so it can run again on the new state.
         let Ok(again) = Cli::of_process() else { break };
         begun = Instant::now();
         ended = run_once(again);
@@ -297,7 +297,7 @@ fn run_once(cli: Cli) -> CommandResult {
     })
 }
 
-/// The error for an unknown command, with the likeliest known one.
+/// The error for an unknown command, suggesting the likeliest known one.
 fn unknown_command(message: &clap::Error) -> Option<CommandError> {
     let unknown = message.get(ContextKind::InvalidSubcommand);
     let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
@@ -466,7 +466,8 @@ mod tests {
         assert!(missing.is_empty(), "{missing:#?}");
     }
 
-    /// Collects the flags of `command` that are on neither list; `line` is the command line before its name.
+    /// Collects the flags of `command` that are on neither list, or on both; `line` is the command line before the
+    /// command's name.
     fn look_at(command: &Command, line: &str, path: &str, missing: &mut Vec<String>) {
         let (line, path) = (
             format!("{line} {}", command.get_name()),

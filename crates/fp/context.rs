@@ -92,7 +92,7 @@ impl Context {
         }
     }
 
-    /// True if results are for programs.
+    /// True if results are printed as JSON, for programs.
     pub(crate) fn is_json(&self) -> bool {
         self.output == Output::Json
     }
@@ -102,7 +102,7 @@ impl Context {
         self.styled_report(json, &visible(text))
     }
 
-    /// The same for coloured text whose control characters have already been made visible.
+    /// Like [`Self::report`], for coloured text whose control characters have already been made visible.
     pub(crate) fn styled_report(&self, json: &impl Serialize, text: &str) -> CommandResult {
         match self.is_json() {
             false => self.printer.styled(text),
@@ -205,7 +205,7 @@ impl Context {
         self.now().to_zoned(TimeZone::UTC).date()
     }
 
-    /// The client's session in which this runs, if any.
+    /// The id of the client session that this process runs in, if any.
     pub(crate) fn session(&self) -> Option<String> {
         self.env("CLAUDE_CODE_SESSION_ID")
     }
@@ -234,14 +234,14 @@ pub(crate) fn this_program() -> Result<PathBuf, CommandError> {
 pub(crate) struct Known {
     pub(crate) folder: PlanFolder,
     pub(crate) archived: bool,
-    /// Its state, or the reason why it can't be read.
+    /// The plan's state, or the reason it can't be read.
     pub(crate) state: Result<Arc<State>, CommandError>,
     pub(crate) lead: LeadLook,
 }
 
 impl Known {
     fn new(folder: PlanFolder, archived: bool) -> Self {
-        // Must come before reading the log.
+        // The lead must be looked up before the log is read.
         let lead = LeadLook::in_folder(folder.path());
         let store = Store::new(folder.path().to_owned(), folder.id().clone());
         let state = store.load().map(|loaded| loaded.state);
@@ -280,8 +280,8 @@ impl Context {
         Ok(known)
     }
 
-    /// The user's own plans in the repository, and the number of others; the archived plans come last, if `wanted`.
-    /// Reads no file of a plan that was neither made nor approved on this machine.
+    /// The user's own plans in the repository, and the number of other plans. If `wanted`, includes the archived ones,
+    /// last. Doesn't read any file of a plan that was neither made nor approved on this machine.
     pub(crate) fn own_plans(&self, wanted: bool) -> Result<(Vec<Known>, usize), CommandError> {
         let (plans, own) = (self.plans()?, self.own_ids());
         let mut known = Known::all_in(&plans, false, |id| own.contains(id))?;
@@ -304,7 +304,7 @@ impl Context {
         }
     }
 
-    /// Opens the plan that `selector` names; without one, the only one whose run is not over.
+    /// Opens the plan that `selector` names or, without a selector, the only plan whose run isn't over.
     pub(crate) fn open(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
         self.open_folder(self.plans()?.find(selector)?)
     }
@@ -361,21 +361,21 @@ impl Context {
         Ok(plan)
     }
 
-    /// The same for starting a run: a finished plan counts too if it is the only plan.
+    /// Like `open_trusted`, but for starting a run: without a selector, the only plan is opened even if it is finished.
     pub(crate) fn open_to_lead(&self, selector: Option<&str>) -> Result<OpenPlan, CommandError> {
         let existing = self.plans()?.list()?;
         let only = existing.first().filter(|_| existing.len() == 1);
         self.open_trusted(selector.or(only.map(|id| id.as_str())))
     }
 
-    /// True if the user approved the plan of `state` on this machine. An unreadable trust store counts as no; it is
+    /// True if the user approved the plan of `state` on this machine. False if the trust store can't be read; that is
     /// reported only where it matters.
     pub(crate) fn approved_here(&self, state: &State) -> bool {
         let approves = || self.trust().ok()?.approves(state).ok();
         state.approval.is_some() && approves().unwrap_or_default()
     }
 
-    /// True if the user lets agents run in the repository, with its texts, settings and hooks.
+    /// True if the user trusts the repository, with its texts, settings and hooks, enough to let agents run in it.
     pub(crate) fn trusts_place(&self) -> Result<bool, CommandError> {
         let env = |name: &str| self.env(name);
         Ok(self.trust()?.trusts(&Consent::Agents)? || is_trusted_folder(&env, &self.repo().root))
@@ -412,7 +412,7 @@ impl Context {
         plan.tree().map_err(|error| tree_error(plan, error))
     }
 
-    /// Removes the builders' worktrees that the run no longer needs. A failure is only a note: it affects no
+    /// Removes the builders' worktrees that the run no longer needs. A failure only prints a note, since it affects no
     /// other command.
     pub(crate) fn remove_unneeded_worktrees(&self, plan: &OpenPlan) {
         match worktree::sweep(plan) {
@@ -433,14 +433,14 @@ impl Context {
         });
     }
 
-    /// The state of `plan`, with the notices from reading its log printed.
+    /// Loads the state of `plan`, and prints the notices from reading its log.
     pub(crate) fn state(&self, plan: &OpenPlan) -> Result<Arc<State>, CommandError> {
         let loaded = plan.load()?;
         self.notices(&loaded.notices);
         Ok(loaded.state)
     }
 
-    /// The same, with the presence of the lead.
+    /// Like `state`, but also returns the presence of the lead.
     pub(crate) fn state_and_lead(
         &self,
         plan: &OpenPlan,
@@ -451,7 +451,7 @@ impl Context {
         Ok((state, lead))
     }
 
-    /// The same log, with the notices from reading it printed.
+    /// Prints the notices from reading `ledger`, and returns it.
     pub(crate) fn with_notices<'p>(&self, ledger: Ledger<'p>) -> Ledger<'p> {
         self.notices(ledger.notices());
         ledger

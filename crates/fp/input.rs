@@ -9,7 +9,7 @@ use fp_host::interrupt::Interrupt;
 use crate::context::Context;
 use crate::error::CommandError;
 
-/// The text, and its name in messages.
+/// A command's input: its text, and its name in messages.
 pub(crate) struct Input {
     /// The path, or `standard input`.
     pub(crate) name: String,

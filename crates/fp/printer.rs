@@ -1,5 +1,5 @@
 //! The only file that prints, so that these rules hold everywhere: data goes to standard output, status and hints to
-//! standard error, a closed pipe isn't an error, and no control character of a text reaches the terminal.
+//! standard error, a closed pipe isn't an error, and no control character in a text reaches the terminal.
 
 use std::io::{self, IsTerminal as _, Write};
 
@@ -39,10 +39,10 @@ pub(crate) fn format_option(names: &'static [&'static str]) -> clap::Arg {
 /// Version of the JSON that commands print.
 const SCHEMA_VERSION: u32 = 1;
 
-/// Columns for laying out text without a terminal.
+/// Line width to use when there is no terminal, in columns.
 pub(crate) const WIDTH: usize = 80;
 
-/// Columns for laying out this process's text.
+/// Line width for this process's output, in columns.
 pub(crate) fn columns() -> usize {
     let asked = || std::env::var("COLUMNS").ok()?.parse().ok();
     terminal_columns().or_else(asked).unwrap_or(WIDTH).max(20)
@@ -74,13 +74,13 @@ impl Printer {
         self.styled(&visible(text));
     }
 
-    /// The same for text in the colours of the theme.
+    /// Like `data`, but for text that contains the theme's colours.
     pub(crate) fn styled(&self, text: &str) {
         ignore_closed(anstream::stdout().write_all(theme::shown_text(text).as_bytes()));
     }
 
-    /// Prints `text` byte for byte if a program reads it, so that a patch still applies; on a terminal, as
-    /// [`Printer::data`] does.
+    /// Prints `text` byte for byte if standard output isn't a terminal, so that a patch still applies; otherwise,
+    /// prints it like [`Printer::data`].
     pub(crate) fn exact(&self, text: &str) {
         if io::stdout().is_terminal() {
             self.data(&text.replace("\r\n", "\n"));

@@ -1,4 +1,4 @@
-//! Commands that read a task tree accept a plan or any Markdown file; this treats both alike.
+//! Lets commands that read a task tree accept either a plan or any Markdown file.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ const INTERVIEW_CAP: u64 = 16 * 1024 * 1024;
 /// The source of a task tree.
 #[derive(Debug)]
 pub(crate) struct PlanSource {
-    /// Its name in messages.
+    /// The source's name in messages.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     /// The plan that the tree belongs to, if any.
@@ -48,7 +48,7 @@ impl PlanSource {
         Self::of_plan(context, context.open(argument)?)
     }
 
-    /// The same for reading: without `argument` it may be the plan that changed last.
+    /// Like `open`, but for reading: without `argument`, it may be the plan whose log changed last.
     pub(crate) fn open_to_read(
         context: &Context,
         argument: Option<&str>,
@@ -92,7 +92,7 @@ impl PlanSource {
         shell_quoted(name)
     }
 
-    /// The facts that the rules need about `plan`, the tree in this source.
+    /// The facts about `plan`, the tree in this source, that the rules need.
     pub(crate) fn facts(&self, plan: &Plan) -> Result<RuleFacts, CommandError> {
         let interview = interview_at(&self.path.with_file_name("interview.json"))?;
         let programs = std::env::var_os("PATH").unwrap_or_default();
@@ -125,7 +125,7 @@ impl PlanSource {
         Ok(plan)
     }
 
-    /// Fails unless `plan`, its tree, is valid; `problems` are the parser's findings.
+    /// Fails unless `plan`, the tree in this source, is valid; `problems` are the parser's findings.
     pub(crate) fn refuse_invalid(
         &self,
         plan: &Plan,
@@ -158,7 +158,7 @@ impl PlanSource {
             .all(|found| found.severity != Severity::Error))
     }
 
-    /// The plan that it belongs to. Fails for a file without a plan.
+    /// The plan that the tree belongs to. Fails if the source is a file without a plan.
     pub(crate) fn plan(&self) -> Result<&OpenPlan, CommandError> {
         self.plan.as_ref().ok_or_else(|| {
             CommandError::failed(format!("{} is a file, and a plan is needed", self.name))

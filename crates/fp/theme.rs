@@ -1,5 +1,5 @@
-//! How text looks at a terminal: the colour and the sign of each state, in one place, and lines that are cut before
-//! they are painted. The stream decides about colours: a pipe, `NO_COLOR` and `TERM=dumb` have none.
+//! How text looks on a terminal: the colour and the sign of each state, in one place, and lines that are cut before
+//! they are painted. Colours depend on the output stream: there are none for a pipe, or with `NO_COLOR` or `TERM=dumb`.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _};
@@ -86,7 +86,7 @@ impl Look {
         }
     }
 
-    /// `text` in this look. Its control characters must be visible already.
+    /// Paints `text` in this look. Its control characters must already have been made visible.
     pub(crate) fn paint(self, text: &str) -> String {
         match self.sequence() {
             "" => text.to_owned(),
@@ -97,7 +97,7 @@ impl Look {
 
 const END: &str = "\x1b[0m";
 
-/// A line of pieces, cut as a whole to the width of the terminal.
+/// A line made of styled pieces, cut as a whole to the width of the terminal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct StyledLine(Vec<(Look, String)>);
 

@@ -1,5 +1,4 @@
-//! Agent programs as separate processes: what `fp` assumes about Claude Code and Codex when it starts them without a
-//! session.
+//! Agents as separate processes: what `fp` assumes about Claude Code and Codex when it starts them outside a session.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,7 +14,7 @@ use crate::session::Client;
 use crate::stand_in::{Fault, StandIn};
 use crate::{tests, wait};
 
-/// A program that plays agents.
+/// A client program that runs agents.
 #[derive(Clone, Copy)]
 pub(crate) enum Program {
     /// Claude Code, with the plugin's agents.
@@ -25,7 +24,7 @@ pub(crate) enum Program {
 }
 
 impl Program {
-    /// Starts a builder's process in `sample` that does what `prompt` says; `further` are additional flags.
+    /// Starts a builder process in `sample` with the prompt `prompt`; `further` are additional flags.
     pub(crate) fn start<'a>(
         self,
         client: &'a Client<'a>,
@@ -56,12 +55,12 @@ impl Program {
                     sample.path().join(".fractal-planner"),
                     state,
                 ];
-                // If one of them is missing, no command runs.
+                // If one of these folders is missing, Codex doesn't run any command.
                 let roots: Vec<_> = roots.into_iter().filter(|root| root.is_dir()).collect();
                 let roots = json!(roots);
                 let roots = format!("sandbox_workspace_write.writable_roots={roots}");
                 command.args(["exec", "--json", "-s", "workspace-write", "-c", &roots]);
-                // The sample is below the temporary folder, which may be written to.
+                // The sample is below `/tmp`, which is writable by default.
                 command.args(["-c", "sandbox_workspace_write.exclude_slash_tmp=true"]);
                 // A login shell sets a PATH of its own.
                 command
@@ -253,7 +252,7 @@ fn a_terminated_process_ends_its_command() {
     assert!(!outlives("TERM"));
 }
 
-/// So whoever starts an agent has to end what it has started, too.
+/// So whoever kills an agent must also end the commands that it started.
 fn a_killed_process_leaves_its_command_running() {
     assert!(outlives("KILL"));
 }
@@ -304,7 +303,7 @@ fn codex_names_what_it_has_used_and_changed() {
         "{}",
         items[1]
     );
-    // Codex may list no item for a command.
+    // Codex may not list an item for this command, so its request is read.
     let printed = stand_in
         .requests()
         .last()

@@ -1,4 +1,4 @@
-//! A run that needs its user: a question of a builder, a verifier that says nothing, a task that fails for good.
+//! Runs that need the user: a builder's question, a verifier without a verdict, a task that runs out of attempts.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,8 @@ tests![
 
 const QUESTION: &str = "How loud is the goodbye?";
 
-/// A run with one builder, whose user takes the first option unless one of `choices` is offered.
+/// Runs the plan with one builder. The user takes the first option, except that each of `choices` is chosen when it is
+/// offered.
 fn run(sample: &Sample, cast: Cast, flags: &str, choices: &[&str]) -> (StandIn, Ended) {
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let ended = {
@@ -39,7 +40,7 @@ fn run(sample: &Sample, cast: Cast, flags: &str, choices: &[&str]) -> (StandIn, 
     (stand_in, ended)
 }
 
-/// Makes the lead lose actions in a run that has every kind of them. Returns how often each kind was printed again.
+/// Makes the lead lose actions in a run that has every kind of action. Returns how often each kind was printed again.
 fn losing(loss: Loss) -> BTreeMap<String, usize> {
     let (sample, mut cast) = (sample(), cast());
     cast.builder = cast.builder.clarifying("1.2", QUESTION);
@@ -112,7 +113,7 @@ fn questions(ended: &Ended) -> Vec<String> {
         .iter()
         .filter(|prompt| prompt.tool == "AskUserQuestion");
     let texts = asked.filter_map(|prompt| prompt.input["questions"][0]["question"].as_str());
-    // The code at the end changes with the plan.
+    // The code at the end of a question depends on the plan.
     texts
         .map(|text| text.rsplit_once(" [").expect("it has a code").0.to_owned())
         .collect()

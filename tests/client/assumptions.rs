@@ -37,7 +37,7 @@ fn start_worker() -> Vec<Block> {
     call("Agent", input)
 }
 
-/// A worker with one tool call, then words.
+/// A worker that makes one tool call, then replies with text.
 fn work(request: &Request) -> Vec<Block> {
     match request.turns() {
         0 => bash("probe-tool some work"),

@@ -37,7 +37,7 @@ fn bundle() -> &'static Path {
     })
 }
 
-/// The plugin in it, for `--plugin-dir`.
+/// The plugin's folder in the bundle, for `--plugin-dir`.
 pub(crate) fn plugin() -> PathBuf {
     bundle().join("fp")
 }
@@ -71,7 +71,7 @@ fn silent() -> StandIn {
     StandIn::start(|_| text("ok"))
 }
 
-/// Ids of the plugins that the client has.
+/// The ids of the plugins that the client has installed.
 fn installed(client: &Client<'_>) -> Vec<Value> {
     let listed = json_of(client, &["plugin", "list", "--json"]);
     let plugins = listed.as_array().expect("the client lists plugins");

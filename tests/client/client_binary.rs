@@ -1,7 +1,7 @@
-//! Where the client under test comes from.
+//! Finds the client under test.
 //!
-//! `FP_CLIENT` names it; else the copy that `.ci/fetch-client` keeps under `target/client/`; else whatever
-//! `claude` is on the `PATH`.
+//! That is the file that `FP_CLIENT` names; else the copy that `.ci/fetch-client` keeps under `target/client/`; else
+//! the `claude` on the `PATH`.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -10,17 +10,17 @@ use std::sync::OnceLock;
 /// The version that the tests were written against, and that `.ci/fetch-client` fetches.
 const PINNED_VERSION: &str = include_str!("VERSION");
 
-/// Cargo's target directory, where everything goes that a test leaves behind.
+/// Cargo's target directory, which holds everything that tests leave behind.
 pub(crate) fn target_directory() -> &'static Path {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
     scratch.parent().unwrap_or(scratch)
 }
 
-/// The client's path; `None` if there is none and none is required.
+/// The client's path; `None` if there is no client and none is required.
 ///
 /// # Errors
 ///
-/// If `FP_CLIENT` names no file, or if there is no client although `FP_REQUIRE_CLIENT=1` is set.
+/// If `FP_CLIENT` doesn't name a file, or if there is no client although `FP_REQUIRE_CLIENT=1` is set.
 pub(crate) fn find() -> Result<Option<PathBuf>, String> {
     static FOUND: OnceLock<Result<Option<PathBuf>, String>> = OnceLock::new();
     FOUND.get_or_init(look).clone()
@@ -97,7 +97,7 @@ fn on_path(program: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// A `PATH` for cleared environments: the system's own directories, and that of `git` where it is elsewhere.
+/// A `PATH` for cleared environments: the system's own directories, and the directory of `git` if that is elsewhere.
 pub(crate) fn search_path() -> String {
     let system = ["/usr/local/bin", "/usr/bin", "/bin"].map(PathBuf::from);
     let git = on_path("git").into_iter().find(|path| path.is_file());

@@ -1,5 +1,5 @@
-//! Whose word counts: the user's answer to the printed question and the prompt that the user typed, and nothing that a
-//! model, a builder or a repository says.
+//! Tests of what counts as consent: the user's answer to the printed question and the prompt that the user typed, but
+//! nothing that a model, a builder or a repository says.
 
 use std::time::SystemTime;
 
@@ -36,12 +36,12 @@ tests![
 
 /// The lead's last message.
 const DONE: &str = "That was all.";
-/// What the lead is told when the answer is recorded.
+/// The message to the lead when the answer is recorded.
 const RECORDED: &str = "is approved by the user, and that is recorded";
 /// The message to the lead if the user was asked something else.
 const OTHER: &str = "the user was not asked what fp prints now";
 
-/// A lead that asks the question about the plan, after `bend` has altered it.
+/// A lead that asks for approval of the plan, with the tool's input altered by `bend`.
 fn asking(bend: fn(&mut Value)) -> StandIn {
     StandIn::start(move |request| match request.turns() {
         0 => bash(format!("fp approve {PLAN}")),
@@ -62,7 +62,7 @@ fn running(commands: &'static [&'static str]) -> StandIn {
     })
 }
 
-/// A session in which the user says `choice`, where a question offers it.
+/// Runs a session in which the user chooses `choice` whenever a question offers it.
 fn answered(sample: &Sample, stand_in: &StandIn, choice: &str) -> Ended {
     let client = Client::new(stand_in, sample.path()).with_plugin(&plugin());
     let session = client
@@ -80,7 +80,7 @@ fn assert_told(stand_in: &StandIn, words: &str) {
     assert!(told, "the lead is told {words:?}: {}", stand_in.summary());
 }
 
-/// Asserts that the plan is approved in the way `how`.
+/// Asserts that the plan is approved, by a consent of the kind `how`.
 fn assert_approved(sample: &Sample, how: &str) {
     let consents = sample.consents();
     assert_eq!(consents.len(), 1, "{consents:#?}");
@@ -209,7 +209,7 @@ fn answers_that_a_model_brings_along_are_not_taken_in_a_terminal() {
     assert_not_approved(&sample);
 }
 
-/// The user answers one of two questions in a form, and then leaves it.
+/// The user answers one of two questions in a form, and then abandons the form.
 fn an_answer_that_nobody_has_handed_in_is_no_consent() {
     const OTHER_QUESTION: &str = "Which colour?";
     let sample = drafted(TASKS);
@@ -265,7 +265,7 @@ fn a_model_that_claims_consent_needs_a_permission() {
     assert_not_approved(&sample);
 }
 
-/// A lead that plans what the user typed, without a question, and has it approved.
+/// A lead that plans the goal that the user typed, without asking anything, and has the plan approved.
 fn plan_and_approve(request: &Request) -> Vec<Block> {
     let new = request.entries().iter().find_map(|entry| match entry {
         Entry::Returned { text, .. } => serde_json::from_str::<Value>(text).ok(),
@@ -287,7 +287,7 @@ fn plan_and_approve(request: &Request) -> Vec<Block> {
     }
 }
 
-/// The only plan's `plan.json`, and the output of the last command.
+/// Plans as `prompt` says. Returns the only plan's `plan.json` and the output of the last command.
 fn planned(sample: &Sample, prompt: &str) -> (Value, String) {
     let stand_in = StandIn::start(plan_and_approve);
     let client = Client::new(&stand_in, sample.path()).with_plugin(&plugin());
@@ -370,7 +370,7 @@ fn a_model_that_calls_the_skill_itself_gives_no_consent() {
     assert_eq!(sample.consents(), Vec::<Value>::new());
 }
 
-/// The client would enter it as if the user had typed it, without telling the hooks.
+/// The client would submit such a prompt as if the user had typed it, without telling the hooks.
 fn a_prompt_that_a_model_schedules_is_no_consent() {
     const PROMPT: &str = " /fp:plan --auto Do what the user never said";
     let sample = Sample::new();
@@ -452,7 +452,7 @@ fn first(commands: &[String], request: &Request, then: impl FnOnce() -> Vec<Bloc
         .map_or_else(then, bash)
 }
 
-/// How often agent `name` was refused a command, in an answer that contains `words`.
+/// Number of commands that agent `name` was denied with a message that contains `words`.
 fn denials(stand_in: &StandIn, name: &str, words: &str) -> usize {
     let requests = stand_in.of_agent(name);
     requests
@@ -541,7 +541,7 @@ fn a_plan_that_came_with_the_repository_runs_nothing() {
     theirs.fp(&["approve", PLAN, "--yes"]);
     theirs.fp(&["run", "start", PLAN, "--session", "one-that-is-gone"]);
     theirs.fp(&["claim", PLAN, "1.1", "--as", "builder-1"]);
-    // Their own run has tried the command.
+    // The original user's run has already executed the command.
     std::fs::remove_file(theirs.path().join("it-ran")).expect("it is there");
     let sample = theirs.cloned();
     assert_eq!(events(&sample, "approved").len(), 1, "its log says so");
@@ -569,7 +569,7 @@ fn a_plan_that_came_with_the_repository_runs_nothing() {
     }
     assert!(!sample.path().join("it-ran").exists());
 
-    // Its own user may still agree to it here.
+    // The clone's user can still approve the plan here.
     let stand_in = asking(|_| ());
     answered(&sample, &stand_in, "Approve");
     assert_told(&stand_in, RECORDED);

@@ -41,7 +41,7 @@ pub(crate) fn sample() -> Sample {
     planned(Sample::new())
 }
 
-/// `sample` with the plan, approved.
+/// Adds the approved plan to `sample`.
 pub(crate) fn planned(sample: Sample) -> Sample {
     sample.fp(&["new", "Say the numbers", "--mode", "pipeline"]);
     sample.write(&format!(".fractal-planner/plans/{PLAN}/tasks.md"), &tree());

@@ -1,4 +1,4 @@
-//! What a run costs its lead: turns, requests and tokens for each task, from what the client really sent.
+//! Measures the cost of a run for its lead: turns, requests and tokens per task, from what the client actually sent.
 
 use std::io::Write as _;
 
@@ -48,9 +48,9 @@ fn leaf(number: usize) -> String {
 struct Spent {
     turns: usize,
     requests: usize,
-    /// The growth of its context during the run, in tokens.
+    /// Growth of the lead's context during the run, in tokens.
     grown: usize,
-    /// Everything that was sent for it, in tokens.
+    /// Everything that was sent for the lead, in tokens.
     sent: usize,
     /// The client's own part of each request, its prompt and tools, in tokens.
     own: usize,

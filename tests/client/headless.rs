@@ -13,7 +13,7 @@ use crate::request::shortened;
 use crate::stand_in::StandIn;
 use crate::wait;
 
-/// A running headless session. Dropped, it and everything it started are killed.
+/// A running headless session. Dropping it kills it and everything it started.
 pub(crate) struct Headless<'a> {
     stand_in: &'a StandIn,
     shared: Arc<Shared>,
@@ -42,17 +42,17 @@ pub(crate) struct Prompt {
     pub(crate) input: Value,
 }
 
-/// A session that has ended by itself.
+/// A session that has ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
     /// Every event on standard output.
     pub(crate) events: Vec<Value>,
-    /// What the user was asked, questions and permissions, in order.
+    /// The questions and permission prompts that the user got, in order.
     pub(crate) prompts: Vec<Prompt>,
 }
 
 impl<'a> Headless<'a> {
-    /// Starts `command`, whose standard input is set already.
+    /// Starts `command`, whose standard input must already be configured.
     pub(crate) fn start(stand_in: &'a StandIn, mut command: Command, mark: Mark) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the client can be started");
@@ -84,14 +84,14 @@ impl<'a> Headless<'a> {
         }
     }
 
-    /// A label that the user chooses the next time a question offers it, taking precedence over [`Self::choosing`];
-    /// each is used once.
+    /// Makes the user choose `label` the next time a question offers it, even before a label of [`Self::choosing`].
+    /// Each call counts for one choice.
     pub(crate) fn choosing_once(self, label: &str) -> Self {
         lock(&self.shared.once).push(label.to_owned());
         self
     }
 
-    /// The labels that the user chooses whenever a question offers them; otherwise the user takes the first option.
+    /// Makes the user choose one of `labels` whenever a question offers it, instead of the first option.
     pub(crate) fn choosing(self, labels: &[&str]) -> Self {
         *lock(&self.shared.choices) = labels.iter().map(|label| (*label).to_owned()).collect();
         self
@@ -103,7 +103,7 @@ impl<'a> Headless<'a> {
         self
     }
 
-    /// Sends a prompt of the user.
+    /// Sends a prompt as the user.
     pub(crate) fn say(&self, prompt: &str) {
         let message = json!({ "role": "user", "content": prompt });
         self.shared
@@ -115,7 +115,7 @@ impl<'a> Headless<'a> {
         self.wait_for_any_result(&[needle]);
     }
 
-    /// The same with any one of several needles.
+    /// Like `wait_for_result`, but with any one of several needles.
     pub(crate) fn wait_for_any_result(&self, needles: &[&str]) {
         let matches = |text: &str| needles.iter().any(|needle| text.contains(needle));
         self.wait_until(&format!("a result with one of {needles:?}"), || {
@@ -129,7 +129,7 @@ impl<'a> Headless<'a> {
     ///
     /// # Panics
     ///
-    /// When it doesn't within [`wait::LIMIT`], or the script has panicked; shows what was going on.
+    /// If it doesn't hold within [`wait::LIMIT`], or the script has panicked; the message shows what was going on.
     pub(crate) fn wait_until(&self, what: &str, condition: impl Fn() -> bool) {
         let met = wait::poll(wait::LIMIT, || {
             let broken = self.stand_in.broken().is_some();
@@ -142,18 +142,19 @@ impl<'a> Headless<'a> {
         );
     }
 
-    /// Says that no more prompts come and waits for the end, which background agents delay.
+    /// Closes the input, so that no more prompts can come, and waits for the session to end; background agents may
+    /// delay that.
     pub(crate) fn end(self) -> Ended {
         self.ending(true, || ())
     }
 
-    /// The same for a client whose exit status says that it failed.
+    /// Like `end`, but for a client whose exit status reports a failure.
     pub(crate) fn fail(self) -> Ended {
         self.ending(false, || ())
     }
 
-    /// Ends the client, and only the client, with `signal`; then calls `looks` to inspect what it left, before that is
-    /// killed.
+    /// Sends `signal` to the client alone and waits for it to end; then calls `looks` to inspect anything left running,
+    /// before that is killed.
     pub(crate) fn signal(self, signal: &str, looks: impl FnOnce()) -> Ended {
         assert!(send_signal(signal, self.child.id()), "it runs");
         self.ending(false, looks)
@@ -168,7 +169,7 @@ impl<'a> Headless<'a> {
             panic!("the session did not end\n{}", self.story())
         };
         looks();
-        // Anything that it left running would keep its output open.
+        // Anything that the client left running would keep the client's output open.
         self.mark.kill();
         self.readers
             .drain(..)
@@ -187,7 +188,7 @@ impl<'a> Headless<'a> {
         Ended { events, prompts }
     }
 
-    /// Kills the client and everything it started, as a power cut does.
+    /// Kills the client and everything it started, as a power cut would.
     pub(crate) fn kill(self) {
         drop(self);
     }
@@ -219,7 +220,7 @@ impl Drop for Headless<'_> {
 }
 
 impl Ended {
-    /// The lead's last words.
+    /// The lead's last message.
     pub(crate) fn result(&self) -> &str {
         let last = self.events.iter().rfind(|event| event["type"] == "result");
         last.and_then(|event| event["result"].as_str())
@@ -296,7 +297,7 @@ impl Shared {
 
     fn send(&self, message: &Value) {
         if let Some(input) = lock(&self.input).as_mut() {
-            // If the client has ended, whoever waits for it notices.
+            // If the client has ended, the code that waits for it will notice.
             drop(writeln!(input, "{message}").and_then(|()| input.flush()));
         }
     }

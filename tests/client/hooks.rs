@@ -1,4 +1,4 @@
-//! Tests what the hooks say, and that the model hears it.
+//! Tests the messages of the hooks, and that they reach the model.
 
 use serde_json::json;
 

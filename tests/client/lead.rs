@@ -182,8 +182,8 @@ fn killed_again_and_again_it_loses_nothing() {
     );
 }
 
-/// Makes a session hand the run of `cast` over to `fp run`. Its user takes the first option, except for choosing
-/// `choice` once. Returns the number of requests that this takes.
+/// Makes a session hand the run of `cast` over to `fp run`. The user takes the first option, except that `choice` is
+/// chosen once. Returns the stand-in and the number of the lead's requests.
 fn hand_over(cast: Cast, choice: &str) -> (StandIn, usize) {
     let sample = crew::sample();
     let stand_in = StandIn::start(move |request| cast.reply(request));

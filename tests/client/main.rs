@@ -1,8 +1,9 @@
-//! The plugin inside the real Claude Code client, and agents inside the real Codex, driven by a scripted model on loopback.
+//! The plugin inside the real Claude Code client, and agents inside the real Codex, driven by a scripted model on
+//! loopback.
 //!
 //! Nothing here needs an account or the network: [`stand_in`] plays the Messages API and the Responses API, a script
-//! plays the model, and the clients are the public ones. Where a client isn't on the machine its tests are ignored,
-//! except with `FP_REQUIRE_CLIENT=1`, which makes that a failure.
+//! plays the model, and the clients are the public releases. If a client isn't installed, its tests are ignored; with
+//! `FP_REQUIRE_CLIENT=1`, they fail.
 
 mod agents;
 mod asking;
@@ -40,7 +41,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
-/// Lists the tests of a module, under the module's name.
+/// Lists the tests of a module, each with the module's path in its name.
 macro_rules! tests {
     ($($name:ident),* $(,)?) => {
         /// The tests of this module.
@@ -50,7 +51,7 @@ macro_rules! tests {
 }
 pub(crate) use tests;
 
-/// Sessions spend their time waiting for each other, so more of them than cores run at once.
+/// Sessions spend most of their time waiting, so more of them run at once than there are cores.
 const THREADS: usize = 4;
 
 fn main() -> ExitCode {
@@ -83,7 +84,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials.chain(with_codex).collect()).exit_code()
 }
 
-/// A test that runs where `find` finds what it needs.
+/// A test that runs if `find` finds the program it needs, and is ignored otherwise.
 fn trial(name: &str, test: fn(), find: fn() -> Result<Option<PathBuf>, String>) -> Trial {
     let name = name.strip_prefix("client::").unwrap_or(name);
     Trial::ignorable_test(name, move || match find() {

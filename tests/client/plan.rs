@@ -1,4 +1,4 @@
-//! `/fp:plan` on a small repository: with a user who answers, without one, and without asking anybody.
+//! `/fp:plan` on a small repository: with a user who answers, without a user, and without any questions.
 
 use std::path::PathBuf;
 
@@ -76,7 +76,7 @@ fn json(sample: &Sample, arguments: &[&str]) -> Value {
     serde_json::from_str(&printed).expect("it is JSON")
 }
 
-/// Asserts on the plan that planning leaves behind.
+/// Asserts that planning left a valid, approved plan and an otherwise unchanged repository.
 fn assert_planned(sample: &Sample) {
     let validated = json(sample, &["validate"]);
     assert_eq!(
@@ -111,7 +111,8 @@ fn assert_revised(stand_in: &StandIn) {
     );
 }
 
-/// Runs a session of `/fp:plan` with these flags, whose user takes the first option unless one of `choices` is offered.
+/// Runs a session of `/fp:plan` with `flags`. The user takes the first option, except that each of `choices` is chosen
+/// when it is offered.
 fn planned(cast: Cast, flags: &str, choices: &[&str]) -> (Sample, StandIn, Ended) {
     let sample = Sample::new();
     let stand_in = StandIn::start(move |request| cast.reply(request));
@@ -127,7 +128,7 @@ fn planned(cast: Cast, flags: &str, choices: &[&str]) -> (Sample, StandIn, Ended
     (sample, stand_in, ended)
 }
 
-/// What the user was asked, in order; of the question about the plan, its beginning.
+/// The questions that the user was asked, in order; the one about the plan is cut to `REVIEW`.
 fn asked(ended: &Ended) -> Vec<&str> {
     let questions = ended
         .prompts

@@ -1,4 +1,4 @@
-//! A throw-away plugin, to ask the client what it does with one.
+//! A throw-away plugin, to find out how the client treats plugins.
 
 use std::path::Path;
 
@@ -11,8 +11,8 @@ use crate::session::write;
 /// The hook's message when it wants an agent to continue.
 pub(crate) const FEEDBACK: &str = "Go on, says the hook";
 
-/// A plugin called `probe`: the skill `/probe:hello`, the agent `probe:worker`, the command `probe-tool`, and
-/// hooks on SubagentStop and TeammateIdle that record what they get.
+/// A plugin called `probe`: the skill `/probe:hello`, the agent `probe:worker`, the command `probe-tool`, and hooks on
+/// SubagentStop and TeammateIdle that record their input.
 pub(crate) struct Probe {
     directory: TempDir,
 }
@@ -46,7 +46,7 @@ impl Probe {
         Self::nagging("none")
     }
 
-    /// Where the plugin is.
+    /// The plugin's folder.
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
     }

@@ -1,7 +1,7 @@
 //! Ends everything that a session has started.
 //!
-//! The client starts commands in sessions of their own, which outlive it if it is killed. They all inherit its
-//! environment, so a session puts a mark there, by which its processes are found again.
+//! The client starts commands in process sessions of their own, which survive if the client is killed. All of them
+//! inherit the client's environment, which therefore carries a mark, by which the processes can be found.
 
 use std::path::Path;
 use std::process::Command;
@@ -41,13 +41,13 @@ impl Mark {
             .collect()
     }
 
-    /// Kills them all, at once and without a chance to clean up.
+    /// Kills all processes of the session, at once and without a chance to clean up.
     pub(crate) fn kill(&self) {
         // A process may have started another one since the list was made.
         let _ = wait::poll(wait::LIMIT, || {
             let living = self.processes();
             for process in &living {
-                // It may have ended on its own meanwhile.
+                // The process may have ended in the meantime.
                 send_signal("KILL", *process);
             }
             living.is_empty().then_some(())

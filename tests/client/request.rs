@@ -32,7 +32,7 @@ pub(crate) fn bash(command: impl Into<String>) -> Vec<Block> {
     )
 }
 
-/// Who speaks in a request.
+/// The party that a request comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Speaker {
     /// The session that the user talks to.
@@ -49,7 +49,7 @@ pub(crate) enum Speaker {
 }
 
 impl Speaker {
-    /// Whether it is the agent called `name`.
+    /// True if the speaker is the agent called `name`.
     pub(crate) fn is(&self, name: &str) -> bool {
         matches!(self, Self::Agent { name: theirs, .. } if theirs == name)
     }
@@ -81,7 +81,7 @@ impl Entry {
         matches!(self, Self::Said(_) | Self::Called { .. })
     }
 
-    /// True if it is one of the texts that the client sends every agent at the start.
+    /// True for the texts that the client sends every agent at the start.
     fn is_routine(&self) -> bool {
         const OPENINGS: [&str; 3] = [
             "<system-reminder>\nAs you answer",
@@ -95,9 +95,9 @@ impl Entry {
 /// A request of the Messages API, as the client sent it.
 #[derive(Debug)]
 pub(crate) struct Request {
-    /// Counts from 1, in order of arrival.
+    /// The request's number, from 1, in order of arrival.
     pub(crate) number: usize,
-    /// Who speaks.
+    /// The party that the request comes from.
     pub(crate) speaker: Speaker,
     /// The whole body.
     pub(crate) body: Value,
@@ -105,7 +105,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Reads `body`; `speaker` says whose request it is, if it offers tools.
+    /// Parses `body`. If it offers tools, `speaker` determines whose request it is; otherwise it is the client's own.
     pub(crate) fn new(number: usize, body: Value, speaker: impl FnOnce(&Self) -> Speaker) -> Self {
         let entries = entries(&body);
         let mut request = Self {
@@ -125,7 +125,7 @@ impl Request {
         &self.entries
     }
 
-    /// How many turns the model has had.
+    /// Number of turns that the model has had.
     pub(crate) fn turns(&self) -> usize {
         let messages = self.body["messages"]
             .as_array()
@@ -149,7 +149,7 @@ impl Request {
             .collect()
     }
 
-    /// Whether `tool` is offered.
+    /// True if `tool` is offered.
     pub(crate) fn offers(&self, tool: &str) -> bool {
         self.tools().contains(&tool)
     }
@@ -159,7 +159,7 @@ impl Request {
         words(&self.body["system"])
     }
 
-    /// What was sent before the model first spoke.
+    /// The entries before the model first spoke.
     pub(crate) fn opening(&self) -> &[Entry] {
         let end = self
             .entries
@@ -169,8 +169,8 @@ impl Request {
         &self.entries[..end]
     }
 
-    /// The agent that speaks, if it is its own process: its system prompt or opening messages contain the page of its
-    /// role and say who it is.
+    /// The agent that speaks, if it runs as its own process: in that case, the system prompt or the opening messages
+    /// contain the page of the agent's role and say who the agent is.
     pub(crate) fn process(&self) -> Option<Speaker> {
         let heard = self.opening().iter().filter_map(|entry| match entry {
             Entry::Heard(text) => Some(text.clone()),
@@ -196,7 +196,7 @@ impl Request {
         })
     }
 
-    /// What has come since the model last spoke: tool results, notifications, messages.
+    /// The entries since the model last spoke: tool results, notifications, messages.
     pub(crate) fn news(&self) -> &[Entry] {
         let start = self
             .entries
@@ -215,7 +215,7 @@ impl Request {
         results.collect::<Vec<_>>().join("\n")
     }
 
-    /// Whether any text sent to the model, in the system prompt or in the conversation, has `needle`.
+    /// True if any text sent to the model, in the system prompt or in the conversation, contains `needle`.
     pub(crate) fn was_told(&self, needle: &str) -> bool {
         self.system_prompt().contains(needle)
             || self.entries.iter().any(|entry| match entry {
@@ -224,7 +224,7 @@ impl Request {
             })
     }
 
-    /// The request on a few lines, for the message of a failed test.
+    /// The request in a few lines, for the message of a failed test.
     pub(crate) fn summary(&self) -> String {
         let news = self.news().iter().filter(|entry| !entry.is_routine());
         let news = news.map(|entry| shortened(&format!("{entry:?}")));

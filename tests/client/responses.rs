@@ -1,8 +1,8 @@
 //! Translates the Responses API, which Codex speaks, to and from the Messages API, so that one script plays the model
 //! for both.
 //!
-//! A script calls `Bash`, `Read` and `Write`. Codex has a single tool for all of these, `exec_command`, and takes a
-//! patch as a command in it.
+//! A script calls `Bash`, `Read` and `Write`. Codex has a single tool for all of these, `exec_command`; even a patch is
+//! a command in that tool.
 
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ fn message_of(item: &Value) -> Option<Value> {
     Some(json!({ "role": if of_model { "assistant" } else { "user" }, "content": [block] }))
 }
 
-/// What a command printed, and whether it failed.
+/// The output of a command, and true if the command failed.
 fn result_of(output: &str) -> (&str, bool) {
     let printed = output
         .split_once("Output:\n")
@@ -110,12 +110,12 @@ fn item_of(block: &Value) -> Value {
         Some("Write") => patch(string("file_path"), string("content")),
         other => panic!("a script for Codex calls Bash, Read or Write, not {other:?}"),
     };
-    // The maximum: a command that takes longer has to be polled for.
+    // The maximum wait; a command that takes longer has to be polled.
     let arguments = json!({ "cmd": command, "yield_time_ms": 30_000 }).to_string();
     json!({ "type": "function_call", "name": SHELL, "call_id": block["id"], "arguments": arguments })
 }
 
-/// A command that sets the file at `path` to `content`, whether or not it exists.
+/// A command that sets the file at `path` to `content`, whether or not the file exists.
 fn patch(path: &str, content: &str) -> String {
     let lines: String = content.lines().map(|line| format!("+{line}\n")).collect();
     format!(

@@ -21,7 +21,7 @@ tests![
     killed_while_a_teammate_works,
 ];
 
-/// A moment of the run that is held until the session has been killed.
+/// A point in the run at which the script blocks until the session has been killed.
 struct Moment {
     is_now: fn(&Request) -> bool,
     reached: AtomicBool,
@@ -37,7 +37,7 @@ impl Moment {
         }
     }
 
-    /// Called by the script. The first time the moment is reached, blocks until [`Moment::pass`].
+    /// Called by the script. Blocks the first time the moment is reached, until [`Moment::pass`].
     fn hold(&self, request: &Request) {
         if (self.is_now)(request) && !self.reached.swap(true, Ordering::SeqCst) {
             let (over, changed) = &self.over;
@@ -54,7 +54,7 @@ impl Moment {
     }
 }
 
-/// Two sessions of one user: the first is killed in a given moment, the second finishes the run.
+/// Two sessions of one user: the first is killed at a given moment, the second finishes the run.
 struct Story {
     sample: Sample,
     stand_in: StandIn,
@@ -92,7 +92,8 @@ impl Story {
         self.moment.reached.load(Ordering::SeqCst)
     }
 
-    /// Unblocks the script, whose reply nobody is waiting for any more. Returns the state.
+    /// Called after the session was killed. Unblocks the script, whose reply is no longer needed, and returns the
+    /// state.
     fn killed(&self) -> Before {
         self.moment.pass();
         let done = completed(&self.sample);
@@ -132,7 +133,7 @@ impl Story {
     }
 }
 
-/// Headless sessions, whose builder is a background subagent.
+/// Runs the story in headless sessions, whose builder is a background subagent.
 fn kill_and_resume(is_now: fn(&Request) -> bool) {
     let story = Story::new(is_now);
     let client = story.client();

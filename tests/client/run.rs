@@ -39,7 +39,7 @@ pub(crate) fn cast() -> Cast {
     }
 }
 
-/// Builders that do it right at once.
+/// Builders that get every task right the first time.
 pub(crate) fn builder() -> Builder {
     Builder::default()
         .writing("1.1", "tests/text_test.sh", TEXT_TEST)
@@ -70,8 +70,8 @@ pub(crate) fn events(sample: &Sample, wanted: &str) -> Vec<Value> {
         .collect()
 }
 
-/// Asserts that the repository is as the plan wants it: one commit per task, with only that task's files, tests green,
-/// nothing left over, and `fp status` agreeing.
+/// Asserts that the repository is as the plan requires: one commit per task with only that task's files, passing tests,
+/// nothing left uncommitted, and a matching `fp status`.
 pub(crate) fn assert_built(sample: &Sample) {
     let commits = assert_committed(sample);
     let status = status(sample);
@@ -97,8 +97,8 @@ pub(crate) fn assert_built(sample: &Sample) {
     assert_eq!(task("1.1")["iteration"], 2, "{status:#}");
 }
 
-/// Asserts the same for the repository alone, whichever task took two attempts. Returns the new commits, sorted by
-/// their files.
+/// Like `assert_built`, but for the repository alone, so it doesn't matter which task took two attempts. Returns the
+/// new commits, sorted by their files.
 pub(crate) fn assert_committed(sample: &Sample) -> Vec<Commit> {
     let mut commits = sample.new_commits();
     commits.sort_by(|one, other| one.files.cmp(&other.files));

@@ -18,9 +18,9 @@ pub(crate) struct Sample {
 /// A commit of the repository.
 #[derive(Debug)]
 pub(crate) struct Commit {
-    /// Its full hash.
+    /// The full hash.
     pub(crate) hash: String,
-    /// What it changes, in git's order.
+    /// The changed files, in git's order.
     pub(crate) files: Vec<String>,
 }
 
@@ -30,8 +30,8 @@ impl Sample {
         Self::within(&std::env::temp_dir())
     }
 
-    /// The same, but in a place that Codex's commands can see too: they get their own `/dev`, and temporary folders may
-    /// be in `/dev/shm`.
+    /// Like `new`, but in a folder that Codex's commands can see too: they get a `/dev` of their own, and temporary
+    /// folders may be in `/dev/shm`.
     pub(crate) fn for_codex() -> Self {
         Self::within(Path::new(env!("CARGO_TARGET_TMPDIR")))
     }
@@ -56,17 +56,17 @@ impl Sample {
         sample
     }
 
-    /// Its top directory.
+    /// The repository's top directory.
     pub(crate) fn path(&self) -> &Path {
         &self.repository
     }
 
-    /// Writes a file, by its path in the repository.
+    /// Writes the file at `path`, relative to the repository.
     pub(crate) fn write(&self, path: &str, content: &str) {
         write(&self.path().join(path), content);
     }
 
-    /// The content of a file, empty where there is none.
+    /// The content of a file; empty if the file doesn't exist.
     pub(crate) fn read(&self, path: &str) -> String {
         std::fs::read_to_string(self.path().join(path)).unwrap_or_default()
     }
@@ -99,7 +99,7 @@ impl Sample {
         self.git(&["status", "--porcelain"])
     }
 
-    /// Whether the repository's own tests pass.
+    /// True if the repository's own tests pass.
     pub(crate) fn tests_pass(&self) -> bool {
         self.run("sh", &["tests/run.sh"]).status.success()
     }
@@ -138,7 +138,8 @@ impl Sample {
             .collect()
     }
 
-    /// A clone, with everything in this one's folder, on the machine of somebody who hasn't agreed to anything.
+    /// A clone of this repository, including its ignored files, on the machine of somebody who hasn't agreed to
+    /// anything.
     pub(crate) fn cloned(&self) -> Self {
         self.git(&["add", "--all", "--force"]);
         self.git(&["commit", "--quiet", "--message", "chore: share the plans"]);

@@ -18,13 +18,13 @@ const KEY: &str = "made-up-key-for-loopback-only";
 /// How the client treats a tool call that no rule allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Permissions {
-    /// It asks.
+    /// Asks the user.
     Default,
-    /// It allows everything.
+    /// Allows everything.
     Bypassed,
 }
 
-/// The folder that records the consents of the user of the sample at `directory`, shared by terminal and client.
+/// The folder that holds the user's consents for the sample at `directory`, shared by terminal and client.
 pub(crate) fn state_home(directory: &Path) -> PathBuf {
     directory.with_file_name("state")
 }
@@ -130,7 +130,7 @@ impl<'a> Client<'a> {
         self
     }
 
-    /// Where `fp` keeps what the user has agreed to.
+    /// The folder in which `fp` records the user's consents.
     pub(crate) fn state(&self) -> PathBuf {
         state_home(&self.directory)
     }
@@ -142,7 +142,7 @@ impl<'a> Client<'a> {
         (command, mark)
     }
 
-    /// The same of any `program`.
+    /// Like `fp_command`, but for any `program`.
     pub(crate) fn agent_command(&self, program: PathBuf) -> (Command, Mark) {
         let mark = Mark::new();
         let mut command = Command::new(program);
@@ -153,7 +153,7 @@ impl<'a> Client<'a> {
         (command, mark)
     }
 
-    /// Starts an agent's process, whose lines are read as they arrive.
+    /// Starts an agent process, whose output is read line by line as it arrives.
     pub(crate) fn headless(&self, command: Command, mark: Mark) -> Headless<'_> {
         Headless::start(self.stand_in, command, mark)
     }
@@ -170,7 +170,7 @@ impl<'a> Client<'a> {
         self
     }
 
-    /// Enables teammates, as a user does in the settings. They only exist in interactive sessions.
+    /// Enables teammates, as a user would in the settings. They exist only in interactive sessions.
     pub(crate) fn with_teams(mut self) -> Self {
         self.teams = true;
         self
@@ -187,7 +187,7 @@ impl<'a> Client<'a> {
         Headless::start(self.stand_in, command, mark)
     }
 
-    /// A headless session whose user answers questions and allows what is asked for.
+    /// A headless session whose user answers questions and grants every permission.
     pub(crate) fn converse(&self, prompt: &str) -> Headless<'_> {
         let mut arguments = self.session_arguments();
         let driven = [
@@ -291,7 +291,7 @@ impl<'a> Client<'a> {
             ("DISABLE_TELEMETRY", "1"),
             ("DISABLE_AUTOUPDATER", "1"),
             ("DISABLE_ERROR_REPORTING", "1"),
-            // It runs as root wherever the tests do.
+            // Lets the client run as root, in case the tests do.
             ("IS_SANDBOX", "1"),
             (process::VARIABLE, mark.value()),
         ]
@@ -302,7 +302,7 @@ impl<'a> Client<'a> {
     }
 }
 
-/// Writes a file of the test's own making, and the directories above it.
+/// Writes a file for a test, and creates the directories above it.
 pub(crate) fn write(path: &Path, content: &str) {
     let directory = path.parent().expect("a file has a directory");
     std::fs::create_dir_all(directory).expect("a temporary directory is writable");

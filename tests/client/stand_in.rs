@@ -1,8 +1,8 @@
 //! The Messages API and the Responses API on loopback, with a script in the model's place.
 //!
-//! It answers with streamed server-sent events, as the real ones do, and keeps every request so that tests can assert
-//! on what the client actually sent. A failed test leaves them in a file under `target/`. It can also fail the way a
-//! real service does: see [`Fault`].
+//! The stand-in answers with streamed server-sent events, as the real services do, and keeps every request so that
+//! tests can assert on what the client actually sent. If a test fails, the requests are left in a file under `target/`.
+//! The stand-in can also fail the way a real service does: see [`Fault`].
 
 use std::any::Any;
 use std::io::{Cursor, Write as _};
@@ -18,8 +18,8 @@ use crate::client_binary::target_directory;
 use crate::request::{Block, Entry, Request, Speaker, text};
 use crate::{responses, wait};
 
-/// Decides what the model answers. Requests of several agents arrive at once, so it may not keep a count
-/// of its own: what it needs to know is in the request.
+/// Decides what the model answers. Requests from several agents arrive at once, so a script must not keep a count of
+/// its own: everything it needs to know is in the request.
 pub(crate) type Script = dyn Fn(&Request) -> Vec<Block> + Send + Sync;
 
 /// Decides whether an answer counts as filling the model's window.
@@ -28,7 +28,7 @@ type IsFull = dyn Fn(&Request) -> bool + Send + Sync;
 /// How an answer fails.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Fault {
-    /// It is a refusal with this status: 401, 429, 529.
+    /// A refusal with this status, such as 401, 429 or 529.
     Status(u16),
     /// Cut off after this many bytes.
     Cut(usize),
@@ -52,7 +52,7 @@ enum Api {
     Responses,
 }
 
-/// Tokens that leave no room in the window.
+/// A token count that leaves no room in the model's window.
 const WINDOW: u32 = 2_000_000;
 
 /// A running stand-in; it stops when dropped.
@@ -79,7 +79,7 @@ struct Model {
 }
 
 impl StandIn {
-    /// Starts on a free port of loopback.
+    /// Starts on a free loopback port.
     pub(crate) fn start(script: impl Fn(&Request) -> Vec<Block> + Send + Sync + 'static) -> Self {
         let server = Arc::new(Server::http("127.0.0.1:0").expect("loopback has a free port"));
         let model = Arc::new(Model {
@@ -94,7 +94,7 @@ impl StandIn {
         let listener = std::thread::spawn(move || {
             while let Ok(request) = listening.recv() {
                 let model = Arc::clone(&answering);
-                // A script may wait for something, and the other agents must go on meanwhile.
+                // A script may block, which must not hold up the other agents.
                 std::thread::spawn(move || model.serve(request));
             }
         });
@@ -105,7 +105,7 @@ impl StandIn {
         }
     }
 
-    /// Makes answers to requests for which `is_full` holds claim to fill the model's window, so that the client
+    /// Makes the answer to each request for which `is_full` holds report a full model window, so that the client
     /// compacts the conversation.
     pub(crate) fn filling_the_window_at(
         self,
@@ -116,7 +116,7 @@ impl StandIn {
         self
     }
 
-    /// Makes the next `times` answers to requests for which `concerns` holds fail. Can be called repeatedly, even while
+    /// Answers the next `times` requests for which `concerns` holds with `fault`. Can be called repeatedly, even while
     /// agents run; faults are used up in the order of the calls.
     pub(crate) fn fail(
         &self,
@@ -158,7 +158,7 @@ impl StandIn {
             .collect()
     }
 
-    /// The message of the script's panic, if it panicked: the client only shows a model's failure in passing.
+    /// The panic message, if the script panicked: the client only mentions a model's failure in passing.
     pub(crate) fn broken(&self) -> Option<String> {
         lock(&self.model.broken).clone()
     }
@@ -308,8 +308,8 @@ impl Model {
         Arc::clone(requests.last().expect("it was pushed just now"))
     }
 
-    /// An agent's first message is the prompt it was started with: as it is for a subagent, wrapped in a
-    /// message from the lead for a teammate.
+    /// Determines who sent `request`. An agent's first message is the prompt it was started with: verbatim for a
+    /// subagent, wrapped in a message from the lead for a teammate.
     fn speaker(&self, request: &Request) -> Speaker {
         let opened_with = |prompt: &str| {
             let wrapped = format!("\n{}\n</teammate-message>", prompt.trim());

@@ -13,7 +13,7 @@ use crate::{tests, wait};
 
 tests![an_idle_teammate_is_nudged_into_finishing];
 
-/// Keeps each builder from going on before the other has claimed a task too.
+/// Holds each builder back until the other has claimed a task too.
 #[derive(Default)]
 struct Rendezvous {
     arrived: Mutex<BTreeSet<String>>,
@@ -47,7 +47,7 @@ fn an_idle_teammate_is_nudged_into_finishing() {
         .with_status_line();
     let mut terminal = client.open();
     terminal.enter(&format!("/fp:implement {PLAN} --builders 2"));
-    // The client refreshes it on activity, so the state it shows depends on timing.
+    // The client refreshes the status line on activity, so the state it shows depends on timing.
     let is_there = |line: &str| {
         let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
         has(&["fp 0/3 ▱", "fp 1/3 ▰", "fp 2/3 ▰"]) && has(&[" building", " verifying"])

@@ -16,7 +16,7 @@ use crate::wait;
 const ROWS: u16 = 60;
 const COLUMNS: u16 = 160;
 
-/// Stands before the line that is being typed.
+/// The sign in front of the line that is being typed.
 const READY: &str = "❯";
 
 type Screen = Arc<Mutex<vt100::Parser>>;
@@ -33,7 +33,7 @@ pub(crate) struct Terminal<'a> {
 }
 
 impl<'a> Terminal<'a> {
-    /// Starts the client and waits until it takes a prompt.
+    /// Starts the client and waits until it accepts a prompt.
     pub(crate) fn open(
         stand_in: &'a StandIn,
         directory: &Path,
@@ -86,7 +86,7 @@ impl<'a> Terminal<'a> {
     /// Types a line and sends it.
     pub(crate) fn enter(&mut self, line: &str) {
         self.press(line);
-        // Together with the text, the return would count as part of something pasted.
+        // If sent together with the text, the return would count as part of a paste.
         self.wait_for(line);
         self.press("\r");
     }
@@ -102,7 +102,7 @@ impl<'a> Terminal<'a> {
         panic!("{keys:?} does not show {text:?}\n{}", self.story());
     }
 
-    /// Answers the question on the screen with its option number `number`, counted from 1.
+    /// Answers the question on the screen with option `number`, counted from 1.
     pub(crate) fn answer(&mut self, question: &str, number: u8) {
         const FORM: &str = "Enter to select";
         self.wait_until(&format!("the question {question:?}"), || {
@@ -135,7 +135,7 @@ impl<'a> Terminal<'a> {
         assert!(typed.is_ok(), "the terminal is gone\n{}", self.story());
     }
 
-    /// What the screen shows.
+    /// The text on the screen.
     pub(crate) fn screen(&self) -> String {
         lock(&self.screen).screen().contents()
     }
@@ -164,7 +164,7 @@ impl<'a> Terminal<'a> {
         );
     }
 
-    /// Kills the client and everything it started, as a power cut does.
+    /// Kills the client and everything it started, as a power cut would.
     pub(crate) fn kill(self) {
         drop(self);
     }

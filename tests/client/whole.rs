@@ -45,7 +45,7 @@ const COMMENTED: &str = "\
 shout \"hello, ${1:-world}\"
 ";
 
-/// How many agents of each kind were started.
+/// Number of agents of this `kind` that were started.
 fn started(stand_in: &StandIn, kind: &str) -> usize {
     let is_first = |speaker: &Speaker| matches!(speaker, Speaker::Agent { kind: theirs, .. } if theirs == kind);
     let requests = stand_in.requests();
@@ -55,7 +55,7 @@ fn started(stand_in: &StandIn, kind: &str) -> usize {
         .count()
 }
 
-/// How many agents were started.
+/// Number of agents that were started.
 fn agents(stand_in: &StandIn) -> usize {
     let is_agent = |speaker: &Speaker| matches!(speaker, Speaker::Agent { .. });
     stand_in
@@ -110,7 +110,7 @@ fn a_small_goal_is_a_small_matter() {
     assert_eq!(sample.uncommitted(), "");
 }
 
-/// The lead judges a direct plan, and the builder gets its objections.
+/// The lead judges a direct plan, and the builder gets the lead's objections.
 fn what_the_lead_fails_goes_back_to_the_builder() {
     let sample = Sample::new();
     let cast = Cast {
@@ -301,7 +301,7 @@ fn the_menu_begins_with_planning_and_building() {
     assert_eq!(names[..2], ["/fp:plan", "/fp:build"], "{screen}");
     terminal.kill();
 
-    // The menu's name and the folder's are one command.
+    // The name in the menu and the name of the skill's folder call the same command.
     for name in ["/fp:build", "/fp:implement"] {
         client.print(&format!("{name} some-plan")).end();
         let request = stand_in.of_lead().pop().expect("the prompt was sent");

@@ -1,5 +1,5 @@
-//! Trees as a decomposer writes them, without findings by any rule. Each folder of `tests/fixtures/trees` has
-//! `tree.md`, and in `repo.txt` and `interview.json` the things that the tree refers to.
+//! Trees as a decomposer writes them, in which no rule finds anything. Each folder of `tests/fixtures/trees` has a
+//! `tree.md`; its `repo.txt` and `interview.json` describe the things that the tree refers to.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::fs;
@@ -26,15 +26,15 @@ impl Fixture {
         all
     }
 
-    /// The text of one of its files, byte for byte; `None` if it doesn't exist.
+    /// The text of the fixture's file `name`, byte for byte; `None` if the file doesn't exist.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         let path = self.folder.join(name);
         path.exists()
             .then(|| String::from_utf8(fs::read(path).unwrap()).unwrap())
     }
 
-    /// Creates the repository for its tree in `root`, together with the interview. In `repo.txt`, `PATH LINES` is a
-    /// file with that many lines and `PATH -> TARGET` a symlink.
+    /// Creates the repository for the fixture's tree in `root`, together with the interview. In `repo.txt`, `PATH
+    /// LINES` is a file with that many lines and `PATH -> TARGET` a symlink.
     pub(crate) fn lay_out(&self, root: &Path) {
         for line in self.text("repo.txt").unwrap_or_default().lines() {
             let (path, content) = line.split_once(' ').unwrap();

@@ -70,8 +70,8 @@ impl Environment {
         })
     }
 
-    /// Makes `work` a git repository on branch `main` with one commit. Git creates only the first one in a process; the
-    /// others are copies of it.
+    /// Makes `work` a git repository on branch `main` with one commit. Only the first repository in a process is
+    /// created by git; the others are copies of it.
     pub(crate) fn repo(self) -> Self {
         static FIRST: OnceLock<Vec<(PathBuf, Option<Vec<u8>>)>> = OnceLock::new();
         for (path, content) in FIRST.get_or_init(|| Self::new().first_repo()) {
@@ -87,7 +87,7 @@ impl Environment {
     /// The files and folders of a new repository, each folder before its contents.
     fn first_repo(self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
         self.git(&["init", "--quiet", "--initial-branch", "main"]);
-        // Git's sample hooks, which it never runs.
+        // Removes git's sample hooks, which never run.
         for sample in fs::read_dir(self.path(".git/hooks")).into_iter().flatten() {
             fs::remove_file(sample.unwrap().path()).unwrap();
         }
@@ -141,7 +141,7 @@ impl Environment {
         program::write_program(&self.path(path), content);
     }
 
-    /// Installs a hook of git that runs this shell script.
+    /// Installs a git hook that runs this shell script.
     pub(crate) fn git_hook(&self, name: &str, script: &str) {
         self.write_program(
             &format!(".git/hooks/{name}"),
@@ -238,7 +238,7 @@ impl Environment {
 }
 
 impl Output {
-    /// This output with everything masked that differs from run to run: claim tokens and commit ids.
+    /// This output, masking everything that differs from run to run: claim tokens and commit ids.
     pub(crate) fn masked(&self) -> Self {
         let mask = |text: &str| {
             [
@@ -267,7 +267,7 @@ impl Output {
     }
 }
 
-/// The whole output, in the form of snapshots.
+/// The whole output, formatted for snapshots.
 impl fmt::Display for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "exit status: {}", self.code)?;

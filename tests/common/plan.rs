@@ -27,7 +27,7 @@ pub(crate) const fn leaf<'a>(id: &'a str, after: &'a str, file: &'a str) -> Leaf
     }
 }
 
-/// The arguments for a question of `builder-1` about task 1, with the options or the check in `ways`.
+/// The arguments with which `builder-1` asks a question about task 1, with the options or the check in `ways`.
 pub(crate) fn clarify_words<'a>(question: &'a str, ways: &[&'a str]) -> Vec<&'a str> {
     [
         &[
@@ -87,7 +87,7 @@ impl Environment {
         self.done(&[&["run", "start", PLAN, "--session", "s1"], flags].concat());
     }
 
-    /// Gives `copy`, a copy of [`PLAN`], the same consent of the user as [`PLAN`] has.
+    /// Gives `copy`, a copy of [`PLAN`], the same user consent as the original.
     pub(crate) fn trust_copy(&self, copy: &str) {
         let store = self.trust_store();
         let text = std::fs::read_to_string(&store).unwrap();
@@ -95,7 +95,8 @@ impl Environment {
         self.own_log(copy);
     }
 
-    /// Makes the log of `plan`, however it was written, look written by `fp` on this machine and approved by the user.
+    /// Makes the log of `plan` look as if `fp` wrote it on this machine and the user approved it, however it was really
+    /// written.
     pub(crate) fn own_log(&self, plan: &str) {
         let log = format!(".fractal-planner/plans/{plan}/events.jsonl");
         let before = self.read(&log);
@@ -143,7 +144,7 @@ impl Environment {
         output
     }
 
-    /// Claims for `owner` and returns the task and the token; `None` if nothing is ready.
+    /// Claims a task for `owner`, and returns the task and the token; `None` if nothing is ready.
     pub(crate) fn claim(&self, owner: &str) -> Option<(String, String)> {
         let output = self.fp(&["claim", PLAN, "--as", owner, "--format", "json"]);
         if output.code != 0 {
@@ -157,7 +158,7 @@ impl Environment {
         ))
     }
 
-    /// Claims for `owner`, writes `file` and submits. Returns the task.
+    /// Claims a task for `owner`, writes `file` and submits. Returns the task.
     pub(crate) fn build(&self, owner: &str, file: &str, text: &str) -> String {
         let (task, token) = self.claim(owner).expect("a task is ready");
         self.write(file, text);
@@ -206,7 +207,7 @@ impl Environment {
         ])
     }
 
-    /// The reasons of the last verdict, as the log has them.
+    /// The reasons of the last verdict, as recorded in the log.
     pub(crate) fn reasons(&self) -> String {
         let log = self.read(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
         let judged = |line: &str| {

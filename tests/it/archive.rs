@@ -1,4 +1,4 @@
-//! `fp plans archive`, which survives kills at any moment, and `fp report --markdown`, which shows a plan's
+//! `fp plans archive`, which survives being killed at any moment, and `fp report --markdown`, which shows a plan's
 //! results.
 
 use std::collections::BTreeMap;
@@ -157,12 +157,12 @@ fn an_archived_plan_is_put_away_whole() {
     error: no plan matches "1": there is no plan yet
     hint: plan a goal with `/fp:plan GOAL` in Claude Code, or by hand with `fp new GOAL`
     "#);
-    // No new plan gets its name.
+    // No new plan gets the archived plan's name.
     let new = environment
         .done(&["new", "sample", "--format", "json"])
         .json();
     assert_eq!(new["planId"], "sample-20261121-2");
-    // Moved back by hand, it is a plan again.
+    // An archived plan that is moved back by hand works again.
     fs::rename(
         environment.path(&format!("{ARCHIVE}/{PLAN}")),
         environment.path(&format!("{PLANS}/{PLAN}")),

@@ -50,7 +50,7 @@ impl Place {
         )
     }
 
-    /// From here on, `uname` reports this machine.
+    /// Makes `uname` report the machine `name` from here on.
     fn machine(&self, name: &str) {
         self.script(
             "bin/uname",
@@ -62,8 +62,8 @@ impl Place {
         write_program(&self.0.beside(path), format!("#!/bin/sh\n{text}\n"));
     }
 
-    /// The launcher of a plugin for these platforms, on the machine of [`Place::machine`]. Each program prints its
-    /// platform and its arguments.
+    /// The launcher of a plugin with these `programs`, to be run on the machine set by [`Place::machine`]. Each program
+    /// prints its platform and its arguments.
     fn launcher(&self, programs: &[&str]) -> PathBuf {
         self.programs(&["aarch64-apple-darwin/fp"]);
         let out = self.plugin("out dir");

@@ -77,7 +77,7 @@ impl Scene {
         }
     }
 
-    /// The working folder of a builder, from the top of the repository.
+    /// The working folder of a builder, relative to the top of the repository.
     fn folder(&self, owner: &str) -> String {
         match self.place {
             Place::Checkout => ".".to_owned(),
@@ -136,7 +136,7 @@ impl Scene {
             .collect()
     }
 
-    /// Submits task 1 for a verifier that passes everything.
+    /// Submits task 1, and has a verifier pass everything.
     fn submit_and_pass(&self) -> Output {
         let submit = self.submit();
         assert_eq!(submit.code, 0, "{submit}");
@@ -213,8 +213,8 @@ fn run(cheat: &Cheat, place: Place) -> Result<(), String> {
     (cheat.does)(&scene);
     let submit = scene.submit();
     if submit.code != 0 {
-        // A problem that shows without running a command is refused at submission. The cheat must also be caught if
-        // made after the submission.
+        // A problem that can be detected without running a command makes the submission fail. The cheat must also be
+        // caught if it happens after the submission.
         let at_hand = |words: &&&str| {
             ["boundary:", "leftovers:", "changes:"]
                 .iter()
@@ -262,7 +262,7 @@ fn run(cheat: &Cheat, place: Place) -> Result<(), String> {
         || verdict
             .stdout
             .starts_with("Task 1 did not pass by its commands: the user is asked");
-    // Reasons say that a command failed, where checks have its name.
+    // For a failed command, the reasons are worded differently from the check's message.
     let reasons = scene
         .environment
         .reasons()

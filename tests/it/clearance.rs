@@ -1,4 +1,4 @@
-//! `fp interview check`: when an interview is enough, and its output until then.
+//! `fp interview check`: when an interview is complete, and the output until then.
 
 use crate::common::plan::{leaf, tree};
 use crate::common::{Environment, Output};

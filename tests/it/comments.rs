@@ -34,7 +34,7 @@ impl Environment {
         }
     }
 
-    /// The event of a Write that creates a file.
+    /// The hook event for a Write that creates a file.
     fn written(&self, path: &str, content: &str) -> Value {
         let path = self.path(path);
         json!({
@@ -210,7 +210,7 @@ fn it_is_silent_where_it_is_told_to_be() {
     );
 }
 
-/// A `tests` folder above the checkout doesn't make its files tests.
+/// Files don't count as tests just because a folder above the checkout is named `tests`.
 #[test]
 fn a_folder_above_the_checkout_makes_no_tests_of_its_files() {
     let environment = Environment::new();

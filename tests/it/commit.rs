@@ -8,7 +8,7 @@ mod surroundings;
 
 use crate::common::{Environment, Output};
 
-/// A repository whose commits have these subjects, oldest first, and a file `a.txt` in each.
+/// A repository with one commit per subject, oldest first, each of which changes `a.txt`.
 fn history(subjects: &[&str]) -> Environment {
     let environment = Environment::new();
     environment.git(&["init", "--quiet", "--initial-branch", "main"]);
@@ -20,7 +20,7 @@ fn history(subjects: &[&str]) -> Environment {
     environment
 }
 
-/// A repository of plain subjects with these files, each of one line, in its last commit.
+/// A repository whose commits have plain subjects; the last one adds these files, each with one line.
 fn with(files: &[&str]) -> Environment {
     let environment = Environment::new().repo();
     for file in files {
@@ -64,7 +64,7 @@ impl Environment {
         output
     }
 
-    /// The same, but it must be refused and change neither index nor history.
+    /// Like [`Self::committed`], but `fp commit` must refuse and change neither index nor history. Returns the error.
     #[track_caller]
     fn refused_commit(&self, args: &[&str]) -> String {
         let state = || {

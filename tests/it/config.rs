@@ -1,4 +1,4 @@
-//! `fp config`: shows values and their origins, reports faults in a file, and changes one setting.
+//! `fp config`: shows values and their origins, reports errors in a file, and changes one setting.
 
 mod change;
 

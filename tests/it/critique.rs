@@ -33,7 +33,7 @@ impl Environment {
         self.plan(&three().replacen("One line", &format!("One line, the {number}th try"), 1));
     }
 
-    /// Asserts that it is refused with this exit code and records nothing; returns the error.
+    /// Asserts that the critique is refused with this exit code and that nothing is recorded; returns the error.
     #[track_caller]
     fn refused_critique(&self, args: &[&str], code: i32) -> String {
         let output = self.record(args);

@@ -2,7 +2,7 @@
 
 use crate::common::Environment;
 
-/// The output, with commit hashes and the date in ids replaced.
+/// Replaces commit hashes, and the date in ids.
 fn readable(text: &str) -> String {
     let words = text.split_inclusive(|c: char| !c.is_ascii_alphanumeric());
     let hash = |word: &str| {

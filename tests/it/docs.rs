@@ -233,7 +233,7 @@ fn look_at(line: &str, place: &str) {
 fn knows(words: &[&str], place: &str) {
     let bare = |word: &&&str| word.chars().all(|c| c.is_ascii_lowercase());
     let mut command: Vec<&str> = words.iter().take_while(bare).copied().collect();
-    // A lower-case word may be a value of the command before it.
+    // For other commands, a lower-case word may be an argument and not a subcommand.
     let has_inner = matches!(
         command[..],
         ["run", "start", ..]
@@ -252,7 +252,7 @@ fn knows(words: &[&str], place: &str) {
         let known = Regex::new(&format!("{}\\b", regex::escape(flag)))
             .unwrap()
             .is_match(&help.stdout);
-        // The name from before `--json`, which every command still takes.
+        // The old name of `--json`, which every command still accepts.
         let known = known || *flag == "--format";
         assert!(known, "{place}: `fp {}` has no {flag}", command.join(" "));
     }
@@ -261,7 +261,7 @@ fn knows(words: &[&str], place: &str) {
 #[test]
 fn commands_that_are_mentioned_exist() {
     let mut checked = 0;
-    // The page of commands is generated from the command line.
+    // Skip the page of commands, which is generated from the command line.
     for page in pages()
         .into_iter()
         .filter(|page| page.path != "docs/commands.md")
@@ -354,7 +354,7 @@ fn settings_that_are_shown_are_understood() {
     }
 }
 
-/// Checks settings of the client against those that `fp doctor` offers.
+/// Checks that these client settings are among those that `fp doctor` offers.
 fn client_settings(settings: &Value, place: &str) {
     let permissions = json!({ "permissions": { "allow": fp_host::claude::PERMISSIONS } });
     let teams = json!({ "env": { fp_host::claude::TEAMS: "1" } });
@@ -370,7 +370,7 @@ fn the_sample_tree_is_valid() {
     assert_eq!(output.code, 0, "{output}");
 }
 
-/// The page on trees has a tree too.
+/// The tree on the page about task trees must be valid as well.
 #[test]
 fn the_tree_of_the_page_on_trees_is_valid() {
     let place = Place::bare();
@@ -449,7 +449,7 @@ fn links_lead_somewhere() {
     assert!(checked > 5, "only {checked} links were found");
 }
 
-/// The pages for contributors name a file by the end of its path.
+/// The pages for contributors refer to a file by the last part of its path.
 #[test]
 fn source_files_that_are_mentioned_exist() {
     let mut open = ["crates", "tests", "benches", "docs"]

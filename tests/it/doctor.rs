@@ -31,7 +31,7 @@ fn led() -> Environment {
     running(std::process::id())
 }
 
-/// Id of a process that is gone.
+/// Id of a process that has exited.
 fn gone() -> u32 {
     let mut child = Command::new("true").spawn().unwrap();
     child.wait().unwrap();
@@ -243,7 +243,7 @@ fn a_log_that_is_none_is_left_alone() {
 
     1 warning
     ");
-    // The last line is gone, and the snapshot still has it.
+    // The log has lost its last line, which the snapshot still includes.
     let shorter: Vec<&str> = whole.lines().collect();
     let shorter = shorter[..shorter.len() - 1].join("\n") + "\n";
     environment.write(&log, &shorter);

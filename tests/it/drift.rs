@@ -52,7 +52,7 @@ fn revise_task(environment: &Environment) {
     environment.write(&path, revised);
 }
 
-/// Approves the tree, after which task 3 can be claimed.
+/// Approves the tree, asserts that nothing is asked any more, and claims task 3.
 fn approve_and_claim(environment: &Environment) {
     environment.done(&["approve", PLAN, "--yes"]);
     assert_eq!(asked(environment), None);
@@ -270,8 +270,8 @@ fn the_status_shows_what_drifted_beside_what_a_task_waits_for() {
     );
 }
 
-/// Another process runs `next`, `status`, `claim`, `verify` and a hook at each moment of a task's commit: while git
-/// makes it, before it is logged, and after the process that made it has died.
+/// While a task is committed, another process runs `next`, `status`, `claim`, `verify` and a hook: while git makes the
+/// commit, before it is logged, and after the process that made it has died.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_the_plan_commits_is_drift_at_no_moment() {

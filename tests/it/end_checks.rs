@@ -1,9 +1,9 @@
-//! The checks at the end of a run, taken from the interview and from CI, and their results in its report.
+//! The checks at the end of a run, which come from the interview and from CI, and their results in the run's report.
 
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
 
-/// A plan of one task with these commands of CI and this test strategy.
+/// A plan of one task with these CI commands and this test strategy.
 fn planned(ci: &str, strategy: &str) -> Environment {
     let environment = Environment::new().repo();
     let folder = format!(".fractal-planner/plans/{PLAN}");

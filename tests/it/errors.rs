@@ -16,7 +16,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Joins the lines of a string that the source breaks over several.
+/// Joins a string literal that spans several source lines.
 fn flat(text: &str) -> String {
     let text = Regex::new(r"\\\n\s*")
         .unwrap()
@@ -46,8 +46,8 @@ fn sources() -> Vec<(PathBuf, String)> {
     sources.collect()
 }
 
-/// Tests link `regex` with all Unicode tables, since other crates they use ask for them; the program only has those for
-/// `\w`, `\d`, `\s` and `(?i)`, and a pattern that needs any other would panic there.
+/// In tests, `regex` has all Unicode tables, because other crates that tests use enable them. The program only has the
+/// tables for `\w`, `\d`, `\s` and `(?i)`, and would panic at a pattern that needs any other.
 #[test]
 fn no_pattern_needs_a_table_that_the_program_lacks() {
     let class = Regex::new(r"\\[pP](\{|[A-Z])").unwrap();
@@ -62,7 +62,7 @@ fn no_pattern_needs_a_table_that_the_program_lacks() {
     }
 }
 
-/// Messages without a hint, by file and beginning, each with the reason.
+/// Messages without a hint: file, beginning of the message, and reason.
 const WITHOUT_HINT: &[(&str, &str, &str)] = &[
     (
         "cli.rs",

@@ -1,4 +1,4 @@
-//! What `fp show` and `fp report` export, held against the programs that read it: the pages in Chromium.
+//! The exports of `fp show` and `fp report`, tested in the program that reads them: the pages in Chromium.
 
 mod chromium;
 mod page;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 const FOLDER: &str = ".fractal-planner/plans/sample-20261121";
 
-/// Parents, groups, Korean, every field, and texts that would have a meaning of their own in other formats.
+/// Parents, groups, Korean, every field, and texts that have a special meaning in other formats.
 const TREE: &str = r#"# Task Decomposition
 
 ## Root Task

@@ -1,5 +1,5 @@
-//! A ledger that was damaged, edited or replaced behind fp's back: the log counts, nothing written is lost,
-//! and nothing is written through a link.
+//! A ledger that was damaged, edited or replaced behind fp's back: the log is authoritative, nothing that was written
+//! is lost, and nothing is written through a link.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -45,7 +45,7 @@ impl Environment {
         self.fp(&["status", PLAN])
     }
 
-    /// Makes a change, so that the ledger is locked, mended and written.
+    /// Adds a note, which locks, repairs and writes the ledger.
     fn add_note(&self) -> Output {
         self.fp(&["note", PLAN, "add", "UTIL: x"])
     }
@@ -106,7 +106,7 @@ fn every_part_of_a_last_line_is_torn_until_it_is_whole() {
             "{length}"
         );
     }
-    // A disk may leave this after a power cut: room for data that was never written.
+    // After a power cut, the end of the file may be space that was allocated but never written.
     let nothing = [&whole.as_bytes()[..last], &[0; 80]].concat();
     assert_eq!(kept(&nothing).stdout, without.stdout);
     assert_eq!(environment.add_note().code, 0);
@@ -344,7 +344,7 @@ fn a_clock_that_goes_back_turns_nothing_back_and_gives_up_nobody() {
     environment.start(&[]);
     environment.done(&["next", PLAN]);
     let (task, token) = environment.claim("builder-1").unwrap();
-    // A day earlier, then two minutes after the claim.
+    // A day and many years before the claim, then two minutes after it.
     for now in [
         "2026-11-20T09:00:00Z",
         "1971-01-01T00:00:00Z",

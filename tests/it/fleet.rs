@@ -1,5 +1,5 @@
-//! One plan on several machines. The machines are clones with homes of their own. The remote is a bare repository that
-//! they reach by path, by `git daemon` or by smart HTTP, and through a proxy that misbehaves on command.
+//! One plan on several machines. Each machine is a clone with its own home folder. They reach the remote, a bare
+//! repository, by path, through `git daemon` or over smart HTTP, and through a proxy that misbehaves on command.
 
 mod bad_hosts;
 mod daemon;

@@ -1,4 +1,4 @@
-//! `fp fmt`: turns any way of writing a tree into the canonical one.
+//! `fp fmt`: turns a tree written in any style into the canonical form.
 
 use std::fs;
 

@@ -2,8 +2,7 @@
 //! recorded state, and `next`, `claim`, `verify`, `verdict` and `status` must print the recorded JSON.
 //!
 //! `tests/golden/logs` has logs of version 1, each with its state; `tests/golden/sessions` has runs, command by
-//! command. They are never re-recorded to fit a change of the program. `FP_GOLDEN_RECORD=1` adds new files, and only
-//! those.
+//! command. They are never re-recorded to match a change in the program: `FP_GOLDEN_RECORD=1` only adds new files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,7 +58,7 @@ fn difference(at: &str, recorded: &Value, now: &Value) -> Option<String> {
     }
 }
 
-/// True for the part of a state about messages between builders, which only the log still shows.
+/// True for the fields of a state about messages between builders, which now only exist in the log.
 fn is_gone(at: &str, key: &str) -> bool {
     at.is_empty() && ["inboxes", "messages"].contains(&key)
 }
@@ -83,7 +82,7 @@ fn reworded(recorded: &str) -> String {
             r"\nAnother builder must know something at once\?[^\n]*\n",
             "",
         ),
-        // The evidence file is the verifier's business and not the builder's.
+        // The evidence file concerns the verifier, not the builder.
         (r"- Evidence: \S+-verification\.md\n", ""),
         // The result of an earlier task now follows a colon.
         (r"(?m)^(- Task \S+ did: .*, commit [0-9a-f]+\)) ", "$1: "),
@@ -193,7 +192,7 @@ fn logs_have_the_recorded_status() {
     fail_with(&differences);
 }
 
-/// A command with its exit status and its output, as JSON if it is.
+/// A command with its exit status and its output, parsed if it is JSON.
 fn told(args: &[&str], output: &Output) -> Value {
     let output = output.masked();
     let args: Vec<String> = args.iter().map(|arg| mask(arg)).collect();
@@ -237,7 +236,7 @@ impl Session {
         session
     }
 
-    /// Runs a command with `--format json`, records and returns what it printed.
+    /// Runs a command with `--format json`, then records and returns its output.
     fn tell(&mut self, args: &[&str]) -> Value {
         let output = self.environment.fp(&[args, &["--format", "json"]].concat());
         // The flag is newer than the recordings.
@@ -287,10 +286,10 @@ impl Session {
         self.tell(&["plans"]);
     }
 
-    /// Ends like `end`, where command `at` now prints one more `resume` than when it was recorded: for a message that
-    /// the lead may have lost, or for the answer to a builder that counts as ended. Since ids of actions count log
-    /// entries, later ones are replaced with the recorded ones. So are the values at the pointers in `reworded`, such
-    /// as a question that now says and offers more.
+    /// Like `end`, for a session in which command `at` now prints an additional `resume`: for a message that the lead
+    /// may have lost, or for the answer to a builder that counts as ended. Since action ids count log entries, the ids
+    /// of later actions are replaced with the recorded ones. So are the values at the pointers in `reworded`, such as a
+    /// question that has more text and options now.
     fn end_with_resume(mut self, at: usize, reworded: &[&str], name: &str) {
         let recorded =
             fs::read_to_string(folder("sessions").join(name).with_extension("json")).unwrap();
@@ -421,8 +420,8 @@ fn a_boundary_that_is_broken() {
         "--claim",
         claim["claim"].as_str().unwrap(),
     ];
-    // The recorded submission included the file. That is refused now, and the refusal is logged, so a separate run
-    // shows it.
+    // The recorded submission included `elsewhere.txt`. Such a submission is refused now, and the refusal is logged, so
+    // that is tested in a separate run.
     let aside = Session::new(&CHAIN, true, &[]).environment;
     let (_, token) = aside.claim("builder-1").unwrap();
     aside.write("elsewhere.txt", "of nobody\n");
@@ -433,7 +432,7 @@ fn a_boundary_that_is_broken() {
             .contains("boundary: elsewhere.txt is new, is not in the task's files"),
         "{refused}"
     );
-    // Here the file has to be written after the submission.
+    // In this session, the file has to be written after the submission.
     fs::remove_file(session.environment.path("elsewhere.txt")).unwrap();
     session.tell(&submit);
     session.environment.write("elsewhere.txt", "of nobody\n");
@@ -506,6 +505,6 @@ fn what_is_refused() {
     session.tell(&["cancel", PLAN]);
     session.next(&[]);
     session.status();
-    // The report of a cancelled run no longer says that somebody builds.
+    // The report of a cancelled run no longer says that a builder is at work.
     session.end_with_resume(11, &["/15/printed/actions/0/report"], "refused");
 }

@@ -34,7 +34,7 @@ fn file(name: &str) -> String {
     format!(".fractal-planner/plans/{PLAN}/{name}")
 }
 
-/// Task 1 failed for good with a question to the user, 2 is skipped, 3 passed, 4 is under way.
+/// Task 1 has used up its attempts, with a question to the user; 2 is skipped, 3 passed, 4 is under way.
 fn under_way() -> Environment {
     let environment = planned();
     environment.start(&["--max-iterations", "1"]);

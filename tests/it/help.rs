@@ -86,7 +86,7 @@ fn every_command_is_listed_once() {
     assert_eq!(once.len(), named(&all).len(), "a command is listed twice");
 }
 
-/// As many as anyone can keep in mind; people and agents have to choose among them.
+/// More than people can keep in mind, and agents have to choose among them too.
 #[test]
 fn there_are_at_most_40_commands_and_40_settings() {
     let all = help(&["--all"]);

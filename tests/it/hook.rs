@@ -35,7 +35,7 @@ fn held() -> Environment {
     held_of_two("1")
 }
 
-/// The same, for this many builders.
+/// Like [`held`], with this many builders.
 fn held_of_two(builders: &str) -> Environment {
     let environment = Environment::new().repo();
     environment.plan(&tree(&[
@@ -107,7 +107,7 @@ impl Environment {
         self.done(&[&["clarify", PLAN, "1", "--as", "builder-1"][..], &question].concat());
     }
 
-    /// The lead has started an agent.
+    /// Sends the event with which the lead starts an agent.
     fn starts(&self, kind: &str, name: &str) {
         let edits = [
             ("fp:builder", kind),
@@ -238,7 +238,7 @@ fn an_event_from_a_folder_that_is_gone_is_about_this_one() {
     );
 }
 
-/// It may stop; the answer wakes it.
+/// The builder may stop, since the answer wakes it.
 #[test]
 fn a_builder_that_waits_for_an_answer_is_not_nudged() {
     let environment = held();
@@ -389,7 +389,7 @@ fn the_run_of_the_session_comes_before_one_that_knows_none() {
         .status();
     assert!(copied.unwrap().success());
     environment.trust_copy("older-20261122");
-    // Without a recorded session the run could be anybody's.
+    // Without a recorded session, the run could belong to any session.
     let log = folder.join("older-20261122/events.jsonl");
     fs::write(
         &log,
@@ -700,7 +700,7 @@ fn what_an_agent_has_used_is_in_its_record() {
             (0..messages).map(line).collect::<Vec<_>>().join("\n"),
         )
         .unwrap();
-        // Reported twice, it counts once.
+        // An agent that is reported twice counts once.
         for _ in 0..2 {
             environment.hook("subagent-stop", event.to_string().as_bytes());
         }

@@ -1,4 +1,4 @@
-//! Side effects tested without the program: git, processes, files.
+//! Side effects tested without running the program: git, processes, files.
 
 mod changes;
 mod git_commit;

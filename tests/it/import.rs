@@ -1,6 +1,6 @@
 //! `fp import`: samples of every format in `tests/fixtures/import/FORMAT/VARIANT`, with everything that is printed and
-//! recorded beside them in `VARIANT.snap`; the files written, the handling of work already done, and of anything else
-//! that somebody may name.
+//! recorded for them in `VARIANT.snap`; the files that an import writes; work that was already done; and errors about
+//! everything else that somebody may name.
 
 mod errors;
 mod material;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use crate::common::Environment;
 
-/// Where the samples are.
+/// The folder of the samples.
 fn samples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import")
 }

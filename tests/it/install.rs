@@ -10,7 +10,7 @@ use insta::assert_snapshot;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// A place with a client in it.
+/// An environment with a client installed.
 struct Home(Environment);
 
 impl Home {
@@ -32,7 +32,7 @@ impl Home {
         self.0.beside(name)
     }
 
-    /// Sets a part of the client's state.
+    /// Writes a file that holds part of the stand-in client's state.
     fn client(&self, file: &str, text: &str) {
         fs::write(self.path("bin").join(file), text).unwrap();
     }
@@ -196,12 +196,12 @@ fn an_older_or_disabled_plugin_is_brought_up() {
         ),
         "plugin install fp@fractal-planner --scope user\n",
     );
-    // Another project's doesn't count.
+    // An installation in another project doesn't count.
     check(
         r#"[{"id":"fp@fractal-planner","version":"0.2.0","scope":"local","enabled":true,"projectPath":"/other"}]"#,
         "plugin install fp@fractal-planner --scope user\n",
     );
-    // Another plugin of the same name doesn't interfere if it is switched off.
+    // A disabled plugin of the same name from elsewhere doesn't interfere.
     check(
         r#"[{"id":"fp@other","version":"1.0.0","scope":"user","enabled":false}]"#,
         "plugin install fp@fractal-planner --scope user\n",

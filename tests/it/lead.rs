@@ -1,4 +1,4 @@
-//! `fp run`: a run that the program leads itself, with agents that are scripts.
+//! `fp run`: a run led by the program itself, with scripts as agents.
 
 #[path = "lead/ends.rs"]
 mod ends;
@@ -18,8 +18,8 @@ use crate::common::plan::{Leaf, PLAN, tree};
 use crate::common::program::write_program;
 use crate::common::{Environment, Output, search_path};
 
-/// An agent as a shell script: it claims, writes a line into the task's file and submits it, or judges by the checks
-/// alone. The files `wait` and `first` in the home folder can change what it does.
+/// An agent as a shell script: a builder claims, writes a line into the task's file and submits; a verifier runs the
+/// checks and passes the task. The files `wait` and `first` in the home folder can change this.
 const AGENT: &str = r#"
 plan=sample-20261121
 echo "$role $name $(pwd)" >>"$HOME/agents.log"
@@ -45,7 +45,7 @@ role=$1 name=$2 prompt=$(cat "$3")
 echo '{"usage": {"input_tokens": 1000, "output_tokens": 100}, "cost_usd": 0.01}'
 "#;
 
-/// Claude Code as far as `fp run` sees it, around [`AGENT`].
+/// Wraps [`AGENT`], and mimics the parts of Claude Code that `fp run` uses.
 const CLAUDE: &str = r#"#!/bin/sh
 if [ "$1" = --version ]; then echo "${CLAUDE_VERSION:-2.1.329} (Claude Code)"; exit; fi
 echo "$*" >>"$HOME/claude.log"
@@ -67,7 +67,7 @@ echo '{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash"
 result '"is_error":false,"total_cost_usd":0.02,"permission_denials":[{"tool_name":"Bash","tool_input":{"command":"npm ci"}}],'
 "#;
 
-/// A plan with `tasks` tasks, approved, and agents of both kinds.
+/// An approved plan with `tasks` tasks, and agents for both roles.
 fn scene(tasks: usize) -> Environment {
     let environment = Environment::new();
     let bin = environment.beside("bin");
@@ -99,7 +99,7 @@ fn scene(tasks: usize) -> Environment {
     environment
 }
 
-/// Has `program` play all agents, with `more` settings.
+/// Makes `program` play all agents; `more` is added to the settings.
 fn settings(environment: &Environment, program: &str, more: &str) {
     let folder = environment.beside("home/.config/fractal-planner");
     fs::create_dir_all(&folder).unwrap();
@@ -144,7 +144,7 @@ fn until(what: &str, is_true: impl Fn() -> bool) {
     }
 }
 
-/// The processes whose environment has this home folder.
+/// The processes whose `HOME` is this environment's home folder.
 fn processes(environment: &Environment) -> Vec<PathBuf> {
     let mark = format!("HOME={}\0", environment.beside("home").display()).into_bytes();
     let entries = fs::read_dir("/proc")
@@ -159,7 +159,7 @@ fn processes(environment: &Environment) -> Vec<PathBuf> {
     entries.filter(has_mark).collect()
 }
 
-/// Fails if a process of the run is left, after the time that ending takes.
+/// Fails if processes of the run are still there after the time they may take to end.
 fn expect_nothing_left(environment: &Environment) {
     until("processes are left", || processes(environment).is_empty());
 }

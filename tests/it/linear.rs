@@ -1,4 +1,4 @@
-//! `fp linear`: which issue each task has.
+//! `fp linear`: links tasks to issues.
 
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};

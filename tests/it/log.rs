@@ -1,4 +1,4 @@
-//! `fp log`: the history, in words, as written, and live.
+//! `fp log`: the history in words, as raw entries, and live.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -26,7 +26,7 @@ fn started() -> Environment {
     environment
 }
 
-/// Task 1 fails for good and is retried, task 3 passes.
+/// Task 1 uses up its attempts and is retried; task 3 is claimed and released.
 fn eventful() -> Environment {
     let environment = started();
     environment.done(&["next", PLAN]);
@@ -186,7 +186,7 @@ fn texts_of_strangers_keep_to_their_line() {
     assert!(output.stdout.contains("GOTCHA: [31mred word"), "{output}");
 }
 
-/// `fp log --follow` with its output in a file.
+/// A running `fp log --follow`, and the file that receives its output.
 struct Follower(Child, std::path::PathBuf);
 
 impl Follower {
@@ -211,7 +211,7 @@ impl Follower {
         );
     }
 
-    /// Waits for it to end and returns the exit status, or -1 if a signal ended it.
+    /// Waits for the process to end and returns its exit status, or -1 if a signal killed it.
     fn end(&mut self) -> i32 {
         let mut code = None;
         wait_until(

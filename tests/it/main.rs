@@ -1,5 +1,5 @@
-//! All tests that use the program from outside, one module per subject. They share one test binary, since each would
-//! have to be linked.
+//! All tests that use the program from outside, one module per subject. They share one test binary, since each
+//! additional one would have to be linked.
 #![allow(clippy::unwrap_used, reason = "a test ends at its first surprise")]
 #![allow(clippy::print_stdout, reason = "figures, and what was skipped")]
 #![cfg_attr(

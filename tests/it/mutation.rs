@@ -1,6 +1,6 @@
-//! The linter against mutants: the good fixtures, broken at every possible place in every way that a rule covers. The
-//! rule must find the mutant on the broken task, no rule may report an untouched task, and the fixer must repair what
-//! it can and leave everything else alone.
+//! Mutation tests for the linter: the good fixtures, broken in every way that a rule covers, at every possible place.
+//! The rule must find the mutant on the broken task, no rule may report an untouched task, and the fixer must repair
+//! what it can and leave everything else alone.
 
 mod base;
 mod consequences;
@@ -144,7 +144,7 @@ fn nothing_is_said_of_tasks_that_were_not_touched() {
     assert_eq!(used, all, "consequences that never follow");
 }
 
-/// The field that this rule's fix writes.
+/// The field that the fix for this rule writes.
 fn written(rule: &str) -> Option<FieldKind> {
     match rule {
         "missing-guardrails" | "missing-file-boundary" => Some(FieldKind::Guardrails),
@@ -202,7 +202,7 @@ fn fixes_resolve_and_leave_the_rest_alone() {
                 "{place}\n--- fixed\n{}",
                 fixed.text
             );
-            // A single fix of this rule must already have an effect.
+            // Applying just one fix of this rule must already change the text.
             let one: Vec<Diagnostic> = found.iter().filter(fixable).take(1).cloned().collect();
             let (text_after, _) = apply_fixes(&text, &one);
             let (plan_after, parsed) = parse(&text_after);

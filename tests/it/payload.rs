@@ -1,4 +1,4 @@
-//! The payload for a builder whose task is too large for it, and the payload's part about the code base.
+//! The payload for a builder whose task is too large, and the payload's section about the code base.
 
 use crate::common::Environment;
 use crate::common::plan::{PLAN, clarify_words, leaf, tree};

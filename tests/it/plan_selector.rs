@@ -59,7 +59,7 @@ fn a_name_that_means_none_or_several() {
       2  fix-auth-20261121
     hint: name a plan by its number, its id or a part of its id; `fp plans` lists them
     "#);
-    // Each id has digits: a number that no plan has is a part of none.
+    // Every id contains digits, so a short number that no plan has isn't taken for a part of an id.
     assert_eq!(named(&with_plans(&["add auth"]), "2").code, 2);
     assert_eq!(named(&with_plans(&["add auth"]), "20261121").code, 0);
     assert_snapshot!(named(&Environment::new().repo(), "login"), @r#"

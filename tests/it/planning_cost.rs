@@ -1,12 +1,12 @@
 //! The cost of getting from a goal to its approval: agents, rounds with the user, calls of `fp`, and characters that
-//! the lead and its agents read. The tests play it by the skill, with made-up model output.
+//! the lead and its agents read. The tests follow the skill's steps, with made-up model output.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::common::Environment;
 
-/// The header of the table in `docs/internals/prompts.md` that this checks.
+/// The header of the table in `docs/internals/prompts.md` that this test checks.
 const TABLE: &str =
     "| goal | mode | agents | rounds | calls of fp | pages and output | files of the plan |";
 
@@ -18,12 +18,12 @@ struct Cost {
     calls: usize,
     /// Characters in the pages of skills and agents, and in the output of `fp`.
     read: usize,
-    /// Characters of the plan's files that agents read.
+    /// Number of characters that agents read from the plan's files.
     files: usize,
 }
 
 impl Cost {
-    /// Reads a page of the plugin.
+    /// Counts a page of the plugin as read.
     fn page(&mut self, path: &str) {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
         self.read += std::fs::read_to_string(page).unwrap().chars().count();
@@ -52,7 +52,7 @@ impl Cost {
         self.files += self.environment.read(&file).chars().count();
     }
 
-    /// Plans a goal of `points` points in `mode`, up to its approval.
+    /// The cost of planning a goal of `points` points in `mode`, up to its approval.
     fn of(points: usize, mode: &str) -> Self {
         let environment = Environment::new().repo();
         let mut cost = Self {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-/// The Rust files below `folder`, without tests.
+/// Collects the Rust files below `folder`, except tests.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -18,8 +18,8 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The lines of `text`, without its tests, that check for the operating system, or that get a path with the prefix that
-/// Windows gives it.
+/// The lines of `text`, without its tests, that check for the operating system, or that obtain a path to which Windows
+/// adds a prefix.
 fn asks(text: &str) -> Vec<&str> {
     let asks =
         Regex::new(r"cfg(_attr)?!?\(.*\b(unix|windows|target_os|target_family)\b|\bcanonicalize\(")

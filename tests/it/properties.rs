@@ -1,4 +1,4 @@
-//! Properties of the task language, tested on generated texts: arbitrary fragments, and whole trees.
+//! Property tests of the task language, on generated texts: arbitrary fragments, and whole trees.
 
 mod laws;
 mod texts;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use fp_plan::plan::format;
 use proptest::prelude::*;
 
-/// Words that occur nowhere else.
+/// The unique marker words in a text.
 fn marks(text: &str) -> BTreeSet<&str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
     words

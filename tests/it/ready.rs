@@ -4,7 +4,7 @@ use crate::common::plan::{Leaf, PLAN, leaf, tree};
 use crate::common::{Environment, Output};
 use insta::assert_snapshot;
 
-/// Two tasks with a file each, one that shares the first's file, and one that depends on the first two.
+/// Two tasks with a file each, a third that shares the first one's file, and a fourth that depends on the first two.
 fn leaves() -> [Leaf<'static>; 4] {
     [
         leaf("1", "none", "a.txt"),

@@ -1,5 +1,5 @@
-//! The release: its scripts run here as they would there, with fake programs and a bare repository as the remote, and
-//! its workflows are checked for false claims.
+//! The release: its scripts run as in CI, with fake programs and a bare repository as the remote, and its workflows are
+//! checked for claims that aren't true.
 
 mod ways;
 
@@ -25,7 +25,7 @@ struct Sample(Environment);
 impl Sample {
     fn new() -> Self {
         let sample = Self(Environment::new().repo());
-        // The unoptimised program is too large to compress again and again.
+        // The unoptimized program is too large to be compressed in every test.
         sample.0.git(&["config", "core.compression", "0"]);
         // Copying keeps the modes, and a child does it for the reason given at `write_program`.
         let copied = sample
@@ -129,7 +129,7 @@ fn a_program_is_released_that_runs_and_is_of_this_version() {
     assert_ne!(smoke("exit 1").code, 0);
 }
 
-/// GNU tar and sha256sum, which the release has.
+/// Needs GNU tar and sha256sum, which the release uses.
 #[cfg(target_os = "linux")]
 #[test]
 fn archives_are_named_by_version_and_target_and_their_sums_are_right() {
@@ -171,7 +171,7 @@ fn archives_are_named_by_version_and_target_and_their_sums_are_right() {
     -rw-r--r-- 0/0 fp-1.2.3-x86_64-unknown-linux-musl/README.md
     -rwxr-xr-x 0/0 fp-1.2.3-x86_64-unknown-linux-musl/fp
     ");
-    // At another time, by somebody with different permissions.
+    // Archives must not depend on the time or on file permissions.
     sample.0.run(
         "touch",
         &[
@@ -216,7 +216,7 @@ fn nothing_to_release_is_an_error() {
     ");
 }
 
-/// A release's plugin with this `fp` for Linux, and a fake one for macOS.
+/// Builds a release's plugin with this `fp` for Linux, and a fake one for macOS.
 #[cfg(target_os = "linux")]
 fn plugin(sample: &Sample) {
     let target = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
@@ -275,7 +275,7 @@ fn dist_is_the_plugin_and_nothing_else_and_its_past_is_replaced() {
     100644 hooks/hooks.json
     ");
 
-    // What was cloned runs, with the line ends that it was pushed with.
+    // The cloned plugin runs, with the line endings that were pushed.
     let clone = [
         "-c",
         "core.autocrlf=true",
@@ -324,7 +324,7 @@ fn a_push_of_somebody_else_in_between_is_not_overwritten() {
         .0
         .git(&["commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "Other"]);
     sample.0.git(&["branch", "other", other.trim()]);
-    // A git that lets the other push arrive right after `dist` was looked up.
+    // A wrapper around git that lets the other push arrive right after `dist` was looked up.
     let bin = sample.0.beside("bin");
     let git = "#!/bin/sh\nPATH=$REAL_PATH\ngit \"$@\" || exit\n\
                [ \"$1\" != ls-remote ] || git push --quiet ../remote other:dist\n";
@@ -345,7 +345,7 @@ fn a_push_of_somebody_else_in_between_is_not_overwritten() {
     );
 }
 
-/// A workflow of this repository, as data and as text.
+/// A workflow of this repository, parsed and as text.
 fn workflow(name: &str) -> (Value, String) {
     let text = fs::read_to_string(root().join(".github/workflows").join(name)).unwrap();
     (
@@ -371,7 +371,7 @@ fn workflows() -> Vec<(String, Value)> {
     found
 }
 
-/// Every value of `key` anywhere in `value`, as text.
+/// Collects every value of `key` anywhere in `value`, as text.
 fn all<'v>(value: &'v Value, key: &str, found: &mut Vec<&'v str>) {
     match value {
         Value::Object(fields) => {
@@ -459,7 +459,7 @@ fn every_target_of_the_release_is_one_that_the_launcher_knows() {
     assert!(targets.contains(&runs_bundle), "{plugin}");
 }
 
-/// If a command of a workflow contains text of an event, whoever caused the event can run commands.
+/// If a workflow's command contains text from an event, whoever triggers the event can run commands.
 #[test]
 fn no_command_of_a_workflow_has_text_of_an_event_in_it() {
     let inserted = Regex::new(r"\$\{\{\s*([^}]*?)\s*\}\}").unwrap();

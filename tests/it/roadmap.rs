@@ -314,7 +314,7 @@ fn layers_become_plans_one_after_the_other() {
     assert_eq!(environment.read(FILE), before, "nothing is written into it");
 }
 
-/// The page is edited while a task is built in the same checkout.
+/// The roadmap's page is edited while a task is built in the same checkout.
 #[test]
 fn a_roadmap_is_no_change_of_a_task() {
     let environment = page(LAYERS).shared();

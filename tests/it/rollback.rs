@@ -1,4 +1,4 @@
-//! `fp rollback`: undoes a task with a commit of its own, and touches nothing else.
+//! `fp rollback`: undoes a task with a separate commit, and touches nothing else.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use crate::common::plan::{PLAN, leaf, tree};
 use crate::common::{Environment, Output};
 use insta::assert_snapshot;
 
-/// Tasks 1, 2 and 3 are done, each with its file; 2 depends on 1, and 3 on nothing.
+/// Tasks 1, 2 and 3 are done, each with its own file; 2 depends on 1, 3 is independent.
 fn done() -> Environment {
     let environment = Environment::new().repo();
     environment.plan(&tree(&[
@@ -29,7 +29,7 @@ fn complete(environment: &Environment, file: &str, text: &str) -> String {
 }
 
 impl Environment {
-    /// `fp rollback` of this task, commit ids masked.
+    /// Runs `fp rollback` for this task, and masks commit ids.
     fn rollback(&self, task: &str, flags: &[&str]) -> Output {
         let output = self.fp(&[&["rollback", PLAN, task], flags].concat());
         let mask = |text: &str| {
@@ -45,7 +45,7 @@ impl Environment {
         }
     }
 
-    /// The same, but it must be refused and change nothing.
+    /// Like [`Self::rollback`], but it must be refused and change nothing. Returns the error.
     #[track_caller]
     fn refused_rollback(&self, task: &str) -> String {
         let state = || {
@@ -529,7 +529,7 @@ fn a_finished_run_goes_on() {
     assert_eq!(environment.states(), ["COMPLETED", "PENDING", "PENDING"]);
 }
 
-/// A revert doesn't count among the changes of a task that was under way.
+/// A revert doesn't count as a change by a task that was under way.
 #[test]
 fn a_revert_is_nobodys_change() {
     let environment = Environment::new().repo().shared();
@@ -568,7 +568,7 @@ fn in_a_linked_worktree_the_branch_of_the_run_is_the_one_that_counts() {
     environment.done(&["rollback", PLAN, "3"]);
 }
 
-/// While a slow hook delays the revert, a builder claims a task that depends on the reverted one.
+/// While the revert's hook runs, a builder claims a task that depends on the reverted one.
 #[test]
 fn who_claims_what_waits_for_it_in_the_meantime_loses_it_again() {
     let environment = done();
@@ -598,7 +598,7 @@ fn who_claims_what_waits_for_it_in_the_meantime_loses_it_again() {
     ");
 }
 
-/// The undo was killed after writing one file of two.
+/// The rollback was killed after writing one of two files.
 #[test]
 fn half_an_undoing_is_finished() {
     let environment = Environment::new().repo();
@@ -640,7 +640,7 @@ fn one_that_died_goes_on_where_it_was() {
     check("pre-commit", &format!("{DIES}; sleep 1; exit 0"));
 }
 
-/// The hook plays the user, who saves a file while it runs.
+/// The hook plays a user who saves a file while the hook runs.
 #[test]
 fn what_is_edited_while_the_undoing_is_committed_stays() {
     let environment = done();

@@ -13,7 +13,8 @@ mod side_by_side;
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
 
-/// A repository with [`PLAN`]: tasks 1, 2 and 3 change `a.txt`, `b.txt` and `c.txt`, each depending on the one before.
+/// A repository with [`PLAN`]: tasks 1, 2 and 3 change `a.txt`, `b.txt` and `c.txt`, each depending on the previous
+/// one.
 fn sample() -> Environment {
     let environment = Environment::new().repo();
     environment.plan(&chain());

@@ -1,4 +1,4 @@
-//! Real shells run exactly what the permission parser read.
+//! Real shells run exactly the commands that the permission parser saw.
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
@@ -36,7 +36,7 @@ fn lines_with_a_trap() {
     check("fp note \\\n  p add \\\n\t'a' b\\\nc");
 }
 
-/// A call with words of all kinds, some of which no shell may see.
+/// A call with words of all kinds, including some that must never reach a shell.
 fn any_line() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         4 => "[a-z0-9./:,+@%=_-]{1,6}",

@@ -401,7 +401,7 @@ fn states_and_findings_have_their_colours_where_the_terminal_has_any() {
         validated.contains(": ~[31merror[unknown-dependency]:~[0m "),
         "{validated}"
     );
-    // Only colours for its own words.
+    // `fp` colours only its own words.
     assert!(!validated.contains("~[32m"), "{validated}");
     environment.done(&["show", "--out", "tree.txt"]);
     assert_eq!(environment.read("tree.txt"), plain[0]);

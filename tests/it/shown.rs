@@ -44,7 +44,7 @@ fn planned(length: usize) -> Environment {
     environment
 }
 
-/// Asserts that `text` has each command on its own line, between `before` and `after`.
+/// Asserts that `text` has each command on its own line, between the prefix `before` and the suffix `after`.
 fn expect_commands(text: &str, before: &str, after: &str) {
     for command in COMMANDS {
         let line = format!("\n{before}{command}{after}");
@@ -124,7 +124,7 @@ fn a_command_with_a_hidden_character_is_refused() {
         for field in ["Test Commands", "Verify"] {
             let command = format!("{field}: sh a.sh{hidden}");
             let text = tree(&[leaf("1", "none", "a.txt")]).replace("Test Commands: none", &command);
-            // At the end of a line, whitespace would be trimmed.
+            // Whitespace at the end of a line would be trimmed, so a letter follows.
             environment.plan(&text.replace(hidden, &format!("{hidden}b")));
             let refused: Output = environment.fp(&["approve", PLAN]);
             assert_eq!(refused.code, 1, "{refused}");

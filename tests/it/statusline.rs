@@ -1,9 +1,9 @@
-//! `fp statusline`: a line for the client's status line, and nothing where there is nothing to tell.
+//! `fp statusline`: one line for the client's status line, or nothing if there is nothing to report.
 
 use crate::common::plan::{PLAN, leaf, tree};
 use crate::common::{Environment, Output};
 
-/// Runs `fp` with `input` on standard input.
+/// Runs `fp` with `input` on stdin.
 fn fed(environment: &Environment, args: &[&str], input: &str) -> Output {
     std::fs::write(environment.beside("input"), input).unwrap();
     let script = "exec \"$0\" \"$@\" < ../input";

@@ -37,7 +37,7 @@ impl Environment {
         output
     }
 
-    /// The same, but it must be refused and change nothing.
+    /// Runs `fp task`, which must refuse and change nothing. Returns the error.
     #[track_caller]
     fn refused_task(&self, args: &[&str], leaf: &str) -> String {
         self.refused_edit(|| self.task(args, leaf))
@@ -178,7 +178,7 @@ fn grouped() -> Environment {
 }
 
 impl Environment {
-    /// The lines of the tree with an id or with dependencies.
+    /// The lines of the tree that have an id or dependencies.
     fn order(&self) -> String {
         let tasks = self.tasks();
         let says = |line: &&str| {

@@ -111,7 +111,7 @@ fn a_limit_that_is_no_number_is_not_taken() {
     ");
 }
 
-/// A fence, Windows line ends, a byte-order mark and the other dialect, all at once.
+/// A fence, Windows line endings, a byte-order mark and the other dialect, all at once.
 #[test]
 fn what_counts_as_a_task_is_the_same_for_every_command() {
     let text = "\u{feff}# [root] R\n\n```md\n- [ID: 9] no task (Complexity: 9)\n```\n\n## [1] A\n\n- Complexity: 2\n- Dependencies:\n\n  - 2\n\n## [2] B (Complexity: 3)\n\n- [ID: 2.1] C (Complexity: 1)\n- [ID: 2.2] D (Complexity: 1)\n";

@@ -1,4 +1,4 @@
-//! Test-driven work: the check of a task must fail before its work and pass after it.
+//! Test-driven work: a task's check must fail before the work and pass after it.
 
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
@@ -84,7 +84,7 @@ fn unattended_it_is_built_and_said_so() {
     assert!(checked(&environment).contains("a rule let it be built"));
 }
 
-/// A log may claim the hash of another text for what was approved. Only the hash of the task itself counts.
+/// A log may give the hash of another text for what was approved. Only the hash computed from the task itself counts.
 #[test]
 fn a_check_that_was_not_approved_does_not_run_before_the_work() {
     let environment = started("false");

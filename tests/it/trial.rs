@@ -1,4 +1,4 @@
-//! The plan's commands are tried on the untouched checkout, before a builder can lose an attempt to one that can't
+//! The plan's commands are tried on the untouched checkout, so that no builder loses an attempt to a command that can't
 //! succeed.
 
 use crate::common::plan::{Leaf, PLAN, leaf, tree};
@@ -20,7 +20,7 @@ fn planned(leaves: &[Leaf<'_>]) -> Environment {
     environment
 }
 
-/// Starts the run of these leaves, and returns its output and that of `fp next`.
+/// Approves the tree and starts its run; returns the outputs of starting it and of `fp next`.
 fn started(environment: &Environment) -> (Output, String) {
     environment.done(&["approve", PLAN, "--yes"]);
     let start = environment.done(&["run", "start", PLAN, "--session", "s1"]);
@@ -134,7 +134,7 @@ fn what_the_work_is_to_bring_about_is_no_question() {
             next.contains("spawn builder-1") && !next.contains("ask q"),
             "{next}"
         );
-        // Commands that take over a second are named, as may happen on a busy machine.
+        // The only notes may be about commands that take over a second, which happens on a busy machine.
         assert!(
             start
                 .stderr

@@ -1,4 +1,4 @@
-//! Whose word counts for what: attacks by a cloned repository, a manipulated model and a cheating builder.
+//! Who is trusted with what: attacks by a cloned repository, a manipulated model and a cheating builder.
 
 use std::fs;
 use std::path::Path;
@@ -91,7 +91,7 @@ fn an_approval_that_came_with_a_clone_runs_nothing() {
     let environment = planned();
     environment.start(&[]);
     environment.build("builder-1", "a.txt", "one\n");
-    // Created when the user's own run tried the command.
+    // The file was created when the user's own run tried the command.
     fs::remove_file(environment.path("ran")).unwrap();
     let clone = cloned(&environment);
     let (id, kind) = ("a1", "general-purpose");
@@ -195,7 +195,7 @@ fn what_a_clone_says_of_unfinished_tasks_does_not_count() {
     );
     let log = environment.fp_in(clone, &["log", PLAN]).stdout;
     assert!(log.contains("the log came from elsewhere"), "{log}");
-    // Its user may change what is being built elsewhere.
+    // The clone's user may change a plan that is being built elsewhere.
     environment.git(&["clone", "--quiet", clone, "changed"]);
     let tasks = format!("changed/.fractal-planner/plans/{PLAN}/tasks.md");
     environment.write(
@@ -204,7 +204,7 @@ fn what_a_clone_says_of_unfinished_tasks_does_not_count() {
     );
     let approved = environment.fp_in("changed", &["approve", PLAN, "--yes"]);
     assert_eq!(approved.code, 0, "{approved}");
-    // In the original repository nothing starts over.
+    // In the original repository, the log isn't restarted.
     environment.done(&["approve", PLAN, "--yes"]);
     assert!(
         !environment
@@ -242,7 +242,7 @@ fn a_log_with_other_leaves_is_not_what_was_approved() {
     assert!(!fs::read_to_string(&log).unwrap().contains("check.sh"));
 }
 
-/// `log` with an additional line of these events, as an editor other than `fp` would write it.
+/// `log` with another line that contains these events, as an editor rather than `fp` would write it.
 fn with_line(log: &str, events: Value) -> String {
     let last: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
     let seq = last["seq"].as_u64().unwrap() + 1;
@@ -292,7 +292,7 @@ fn an_entry_that_came_by_a_pull_stops_the_run_and_approving_begins_anew() {
     ] {
         assert_ne!(environment.fp(args).code, 2, "{args:?} reads");
     }
-    // A snapshot that seems to be of that log.
+    // A snapshot that appears to belong to that log.
     let modified = fs::metadata(environment.path(&log))
         .unwrap()
         .modified()
@@ -398,7 +398,7 @@ fn plans_of_a_clone_cost_a_hook_nothing_and_are_only_counted() {
     for number in 0..200 {
         let folder = format!(".fractal-planner/plans/p{number}-20261121");
         environment.write(&format!("{folder}/plan.json"), r#"{"goal": "EVIL"}"#);
-        // Anything that reads it reports that it is too large.
+        // Reading this log would cause an error about its size.
         let log = environment.path(&format!("{folder}/events.jsonl"));
         fs::File::create(log).unwrap().set_len(1 << 33).unwrap();
     }
@@ -711,7 +711,7 @@ fn a_prompt_with_auto_approves_the_plan_that_is_made_of_it() {
             .unwrap()
             .contains(r#""how":"prompt""#)
     );
-    // Its prompt is used up, even where the log is gone.
+    // A prompt approves only once, even if the log has been deleted.
     fs::remove_file(environment.path(&format!(".fractal-planner/plans/{plan}/events.jsonl")))
         .unwrap();
     assert_eq!(environment.fp(&["approve", &plan]).code, 1);
@@ -843,7 +843,7 @@ fn a_builder_neither_answers_nor_judges() {
         "deny",
         "not asked to judge",
     );
-    // The other session hasn't asked any agent to judge.
+    // Session `s2`, which now leads the run, hasn't asked any agent to judge.
     environment.done(&["run", "start", PLAN, "--session", "s2"]);
     check(&verdict, Some(("v1", "fp:verifier")), "", "");
     check(&verdict, None, "", "");
@@ -864,7 +864,7 @@ fn a_store_that_others_may_write_is_no_evidence() {
     assert!(Path::new(&environment.trust_store()).exists());
 }
 
-/// Three tasks and a run in which the second was revised, the third taken out and a fourth added.
+/// A run that started with three tasks, in which the second was revised, the third removed and a fourth added.
 fn revised() -> Environment {
     let environment = Environment::new().repo();
     let tested = |id, file, test| Leaf {

@@ -1,4 +1,4 @@
-//! What a repository's own files can't do: loosen a check, speak to a model, or keep the user waiting.
+//! Things that a repository's own files can't do: loosen a check, address a model, or keep the user waiting.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -24,7 +24,7 @@ fn hook(environment: &Environment, name: &str, event: &Value) -> Output {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // A hook may end without having read it.
+    // A hook may exit without reading its event.
     drop(
         child
             .stdin

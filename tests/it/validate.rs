@@ -1,4 +1,4 @@
-//! `fp validate`: its output in each form, its changes, and its exit status.
+//! `fp validate`: its output in each format, the changes it makes, and its exit status.
 
 mod cycles;
 mod fixing;

@@ -1,5 +1,5 @@
-//! `fp status --watch` in a real terminal: follows the run and the terminal's size, and restores the terminal
-//! however it ends.
+//! `fp status --watch` in a real terminal: follows the run and the terminal's size, and restores the terminal however
+//! the view ends.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -63,7 +63,7 @@ impl Terminal {
         )
     }
 
-    /// A shell that watches the plan.
+    /// A shell that runs `fp status --watch` for the plan.
     fn watching(environment: &Environment) -> Self {
         let terminal = Self::shell(
             environment,
@@ -151,7 +151,7 @@ impl Terminal {
         kill_process(Pid::from_raw(id.trim().parse().unwrap()).unwrap(), signal).unwrap();
     }
 
-    /// Waits for the end of the view, and fails unless the terminal is restored.
+    /// Waits for the view to end, and fails unless the terminal is restored.
     pub(crate) fn given_back(&self, status: &str) {
         self.wait_for(&format!("ended with {status}"));
         let after = self.folder.join("after");
@@ -226,7 +226,7 @@ fn it_shows_what_happens_while_it_happens() {
     terminal.given_back("0");
 }
 
-/// A terminal announces a new size with a signal, which a view misses that doesn't listen yet.
+/// A terminal announces a new size with a signal, which a view misses if it doesn't listen yet.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_size_is_followed_that_no_signal_tells_of() {
@@ -271,7 +271,7 @@ fn it_follows_the_size_and_scrolls() {
     terminal.resize(30, 200);
     terminal.wait_for("1-26 of 40");
     terminal.press("\x1b");
-    // An escape only counts as the key if nothing follows it.
+    // An escape character only counts as the Escape key if nothing follows it.
     terminal.given_back("0");
 }
 
@@ -349,7 +349,7 @@ fn a_log_that_breaks_is_said_after_the_terminal_is_back() {
     );
 }
 
-/// Run in a terminal by the test below.
+/// Helper for the test below, which runs it in a terminal.
 #[test]
 #[ignore = "it panics, to be seen from outside"]
 fn panics_on_the_screen() {

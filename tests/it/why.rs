@@ -1,4 +1,4 @@
-//! `fp why`: the reasons for a task's state, and what unblocks it.
+//! `fp why`: the reasons for a task's state, and how to unblock it.
 
 use crate::common::plan::{Leaf, PLAN, leaf, tree};
 use crate::common::{Environment, Output};

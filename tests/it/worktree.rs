@@ -1,5 +1,5 @@
-//! Builders with worktrees of their own: their work there, its way onto the branch, and the removal of all
-//! leftovers.
+//! Builders with their own worktrees: the work there, how it gets onto the branch, and the removal of everything left
+//! over.
 
 mod checkout;
 mod conflict;

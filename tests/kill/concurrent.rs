@@ -1,4 +1,4 @@
-//! Processes that work side by side, and are killed while they do.
+//! Concurrent processes that are killed while they work.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -23,7 +23,7 @@ fn side_by_side(tasks: usize) -> Environment {
     environment
 }
 
-/// Every other claim is killed midway: each task is still claimed once, by a builder that learns of it.
+/// Half of all claims are killed midway: each task is still claimed once, by a builder that is told about its claim.
 #[test]
 fn killed_claims_are_never_double() {
     let environment = side_by_side(64);
@@ -57,8 +57,8 @@ fn killed_claims_are_never_double() {
     environment.assert_snapshot_is_the_log();
 }
 
-/// Claims under one name after another, each time first with a process that is killed. Returns the tasks with their
-/// owners.
+/// Claims under a series of names: for each, a first process is killed, and a second one may finish. Returns the tasks
+/// with their owners.
 fn claim_all(environment: &Environment, worker: usize) -> Vec<(String, String)> {
     let mut claimed = Vec::new();
     for turn in 0.. {
@@ -80,7 +80,8 @@ fn claim_all(environment: &Environment, worker: usize) -> Vec<(String, String)> 
     claimed
 }
 
-/// Eight verifiers give their verdicts at the same moment: one commit each, with one file, whichever process makes it.
+/// Eight verifiers give their verdicts at the same moment: each task gets one commit with one file, whichever process
+/// makes it.
 #[test]
 fn verdicts_at_the_same_moment_are_one_commit_each() {
     let environment = side_by_side(BUILDERS);

@@ -14,12 +14,12 @@ use crate::common::{Environment, Output};
 /// Maximum number of times that a command is killed before it may finish.
 const KILLS: u32 = 3;
 
-/// Who dies.
+/// The processes to kill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Victim {
-    /// `fp` alone: the git that it has started goes on.
+    /// `fp` alone, so that a git it has started continues.
     Process,
-    /// All that it has started as well.
+    /// `fp` and everything it has started.
     Group,
 }
 
@@ -49,7 +49,7 @@ fn killed_runs_lose_nothing_and_do_nothing_twice() {
         };
         Run::new(round, victim, isolation).play()
     };
-    // Two at a time: most of it is waiting.
+    // Two runs at a time, since most of the time is spent waiting.
     let kills: u32 = std::thread::scope(|scope| {
         let workers = [0, 1].map(|first| {
             scope.spawn(move || {
@@ -74,7 +74,7 @@ struct Run {
     isolation: Isolation,
     random: u64,
     kills: u32,
-    /// How long each command takes when it is left alone.
+    /// Duration of each command when it isn't killed.
     durations: BTreeMap<String, Duration>,
 }
 
@@ -114,7 +114,7 @@ impl Run {
         self.random % limit.max(1)
     }
 
-    /// Plays the run from its approval to its last commit. Returns how many processes were killed.
+    /// Performs the run from its approval to its last commit. Returns the number of processes killed.
     fn play(mut self) -> u32 {
         self.run(&["approve", PLAN, "--yes"]);
         self.run(&["run", "start", PLAN, "--session", "s1", "--builders", "2"]);
@@ -198,7 +198,8 @@ impl Run {
         );
     }
 
-    /// Does what a user does about the locks of a killed git, which can't be told from those of a running one.
+    /// Does as a user would: removes the locks of a killed git, which can't be told from those of a running one, and
+    /// answers with `Retry`.
     fn answer(&mut self, ask: &Value) {
         assert_eq!(self.victim, Victim::Group, "nobody killed a git: {ask:#}");
         let text = ask["text"].as_str().unwrap();
@@ -225,7 +226,7 @@ impl Run {
         );
     }
 
-    /// Runs `fp`, killing it a few times first, then letting it finish.
+    /// Runs `fp`, killing it up to [`KILLS`] times before letting it finish.
     fn run(&mut self, args: &[&str]) -> Output {
         for _ in 0..KILLS {
             let usual = self
@@ -259,7 +260,7 @@ impl Run {
         let child = command.spawn().unwrap();
         std::thread::sleep(delay);
         let id = Pid::from_child(&child);
-        // A child that nobody has waited for yet still has its id.
+        // A child that hasn't been waited for keeps its id.
         match self.victim {
             Victim::Process => drop(kill_process(id, Signal::KILL)),
             Victim::Group => drop(kill_process_group(id, Signal::KILL)),
@@ -287,7 +288,7 @@ impl Run {
             })
     }
 
-    /// Asserts that everything expected is there in the end, and nothing else.
+    /// Asserts that in the end everything expected is there, and nothing else.
     fn check(&self) {
         let environment = &self.environment;
         let tasks = ["1", "2", "3", "4", "5", "6"];

@@ -9,8 +9,8 @@ use std::thread;
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
 
-/// The system calls at which a command is killed: those that change a file or print something. Killed at any other
-/// call, such as `fsync`, it leaves the same state as at the next one of these.
+/// The system calls at which a command is killed: those that change a file or print something. A kill at any other
+/// call, such as `fsync`, leaves the same state as a kill at the next call from this list.
 const CALLS: [&str; 10] = [
     "write",
     "pwrite64",
@@ -24,7 +24,7 @@ const CALLS: [&str; 10] = [
     "mkdir",
 ];
 
-/// Cases that are tried at the same time.
+/// Number of cases tested at the same time.
 const WORKERS: usize = 4;
 
 /// A state of the plan, and the command that is killed in it.
@@ -33,7 +33,8 @@ struct Case {
     /// Brings an approved and started run of two tasks to that state.
     before: fn(&Environment),
     args: fn(&Environment) -> Vec<String>,
-    /// The error messages that the command may give if it had done its work before it was killed, separated by `|`.
+    /// The error messages, separated by `|`, that the second run of the command may give if the killed one had already
+    /// done its work.
     done_before: &'static str,
 }
 
@@ -65,13 +66,13 @@ fn hand_in(environment: &Environment, owner: &str) {
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
 }
 
-/// As [`in_worktrees`], with task 1 handed in from one.
+/// Like [`in_worktrees`], with task 1 submitted from a worktree.
 fn built_in_a_worktree(environment: &Environment) {
     in_worktrees(environment);
     hand_in(environment, "builder-1");
 }
 
-/// Shares the run through a remote beside it.
+/// Shares the run through a remote next to the repository.
 fn shared(environment: &Environment) {
     environment.git(&["init", "--quiet", "--bare", "../remote.git"]);
     environment.git(&["remote", "add", "origin", "../remote.git"]);
@@ -79,7 +80,7 @@ fn shared(environment: &Environment) {
     environment.done(&["start", PLAN, "--here", "--session", "s1"]);
 }
 
-/// As [`shared`], with task 1 handed in.
+/// Like [`shared`], with task 1 submitted.
 fn shared_and_built(environment: &Environment) {
     shared(environment);
     hand_in(environment, "m1-builder-1");
@@ -201,7 +202,7 @@ fn a_command_killed_at_any_write_is_made_good_by_the_same_command() {
         println!("skipped: no strace");
         return;
     }
-    // Most of it is waiting, so more of them than cores run at once.
+    // Most of the time is spent waiting, so there are more workers than cores.
     let cases = Mutex::new(CASES.iter());
     let next = || cases.lock().unwrap().next();
     let killed: usize = thread::scope(|scope| {
@@ -216,7 +217,7 @@ fn a_command_killed_at_any_write_is_made_good_by_the_same_command() {
     assert!(killed > 100, "hardly anything was killed");
 }
 
-/// Kills the case's command at each of its [`CALLS`], or a sample of them. Returns how many there were.
+/// Kills the case's command at each of its [`CALLS`], or at a sample of them. Returns the number of kills.
 fn check(case: &Case) -> usize {
     let environment = Environment::new().repo();
     environment.plan(&tree(&[
@@ -230,7 +231,7 @@ fn check(case: &Case) -> usize {
     environment.save();
     let (answer, calls) = environment.traced(&args);
     let expected = environment.seen();
-    // Most calls in a shared plan are the same as in the other cases, and git makes them slow.
+    // Most calls in a shared plan also occur in the other cases, and git makes these cases slow.
     let every = if case.name.ends_with("shared plan") {
         3
     } else {
@@ -252,7 +253,8 @@ fn check(case: &Case) -> usize {
     calls.len() / every
 }
 
-/// Runs the killed command again, which had printed `said` of its `answer`.
+/// Runs the command again after the kill, before which it had printed `said` of its full output `answer`, and checks
+/// the resulting state.
 fn make_good(
     case: &Case,
     environment: &Environment,
@@ -270,7 +272,7 @@ fn make_good(
         again.code == 0 || again.code == 1 && known,
         "{place}: {again}"
     );
-    // `next` must print its answer at least once.
+    // At least one of the two runs of `next` must print the whole answer.
     assert!(
         case.name != "next" || said == answer || again.stdout == answer,
         "{place}: first\n{said}\nthen\n{again}"
@@ -282,7 +284,7 @@ fn make_good(
     assert_eq!(environment.seen(), *expected, "{place}");
 }
 
-/// All that a command leaves behind.
+/// Everything that a command leaves behind.
 #[derive(Debug, PartialEq)]
 struct Seen {
     files: std::collections::BTreeSet<String>,
@@ -293,7 +295,7 @@ struct Seen {
     commits: String,
     changes: String,
     worktrees: String,
-    /// The branch of a shared plan as last seen.
+    /// The last seen commit of a shared plan's branch.
     branch: String,
 }
 
@@ -334,7 +336,7 @@ impl Environment {
         self.copy("saved", "");
     }
 
-    /// The repository, its user's home, and the remote of a shared plan, as far as they exist in `place`.
+    /// The repository, its user's home, and the remote of a shared plan, provided they exist in `place`.
     fn repositories(&self, place: &str) -> Vec<&'static str> {
         let place = self.beside(place);
         ["work", "home", "remote.git"]
@@ -343,7 +345,7 @@ impl Environment {
             .collect()
     }
 
-    /// Copies all of that.
+    /// Copies all [`Self::repositories`] in `from` to `to`.
     fn copy(&self, from: &str, to: &str) {
         let mut command = self.command("cp");
         command
@@ -388,7 +390,7 @@ impl Environment {
         (String::from_utf8(output.stdout).unwrap(), calls)
     }
 
-    /// Runs `fp` and kills it at its `n`th `call`. Returns its output up to then.
+    /// Runs `fp` and kills it at its `n`th `call`. Returns the output up to that point.
     fn killed_at(&self, call: &str, n: usize, args: &[&str]) -> String {
         let mut command = self.command("strace");
         command

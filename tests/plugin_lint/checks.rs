@@ -1,5 +1,4 @@
-//! The checks, one function each. Each counts the things it has looked at, since a check without anything to look at
-//! proves nothing.
+//! The checks, one function each. Each counts the items that it checked, since a check of nothing proves nothing.
 
 use regex::Regex;
 use serde_yaml::Value;
@@ -7,7 +6,7 @@ use serde_yaml::Value;
 use super::command_line;
 use super::page::{Page, PageKind, Plugin};
 
-/// The number of things a check looked at, and its findings.
+/// The number of items that a check examined, and its findings.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     pub(super) checked: usize,
@@ -15,14 +14,14 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// Counts one thing, and its problem if it has one.
+    /// Counts one item as checked, and records its problem, if any.
     fn look(&mut self, page: &Page, problem: Option<String>) {
         self.checked += 1;
         self.findings
             .extend(problem.map(|problem| format!("{}: {problem}", page.path)));
     }
 
-    /// The findings; it is one too if nothing was checked.
+    /// The findings; having checked nothing is a finding too.
     pub(super) fn into_findings(self) -> Vec<String> {
         if self.checked == 0 {
             vec!["nothing was checked".into()]
@@ -173,8 +172,8 @@ pub(super) fn references(plugin: &Plugin) -> Outcome {
     outcome
 }
 
-/// Skills whose name differs from their folder's: the client's menu shows the name and sorts by its length; the client
-/// accepts both.
+/// Skills whose name differs from their folder's name. The client's menu shows the name and sorts by its length; the
+/// client accepts both.
 const MENU_NAMES: [(&str, &str); 1] = [("implement", "build")];
 
 /// Every key must be one that the client reads, and the name must be the one that the client uses.
@@ -207,7 +206,7 @@ pub(super) fn keys(plugin: &Plugin) -> Outcome {
     outcome
 }
 
-/// Every tool that is asked for exists.
+/// Every tool that a page asks for exists.
 pub(super) fn tools(plugin: &Plugin) -> Outcome {
     let mut outcome = Outcome::default();
     for page in plugin.described() {
@@ -233,7 +232,7 @@ pub(super) fn tools(plugin: &Plugin) -> Outcome {
     outcome
 }
 
-/// No skill allows every command of fp. The hook allows by role, and leaves some to the user.
+/// No skill may allow every command of fp: the hook allows commands by role, and leaves some for the user to decide.
 pub(super) fn own_commands(plugin: &Plugin) -> Outcome {
     let mut outcome = Outcome::default();
     for page in plugin.of_kind(PageKind::Skill) {
@@ -296,7 +295,7 @@ pub(super) fn descriptions(plugin: &Plugin) -> Outcome {
     outcome
 }
 
-/// Readers pay for every word.
+/// Pages must be short, since every word costs tokens whenever a page is read.
 pub(super) fn budgets(plugin: &Plugin) -> Outcome {
     let mut outcome = Outcome::default();
     let (mut skills, mut agents, mut always) = (0, 0, 0);

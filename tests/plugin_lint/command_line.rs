@@ -1,4 +1,4 @@
-//! Checks that a command shown on a page would be understood by this very program.
+//! Checks that this program would accept the commands shown on a page.
 
 use clap::error::ErrorKind;
 use clap::{Command, CommandFactory};
@@ -75,8 +75,8 @@ pub(super) fn unknown_part(line: &str) -> Option<String> {
     Some(format!("there is no --{unknown}"))
 }
 
-/// The innermost command that `words` name, and what follows its name; `None` if the first word is neither a
-/// command nor a flag.
+/// The innermost command that `words` name, and the words after its name; `None` if the first word is neither a command
+/// nor a flag.
 fn follow<'a, 'w>(tree: &'a Command, words: &'w [String]) -> Option<(&'a Command, &'w [String])> {
     let Some(first) = words.first() else {
         return Some((tree, words));

@@ -1,4 +1,4 @@
-//! The people's commands in `docs/commands.md` are generated from the command line itself.
+//! The commands for people in `docs/commands.md` are generated from the command-line definition.
 
 use clap::{Command, CommandFactory};
 

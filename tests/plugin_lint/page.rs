@@ -12,7 +12,7 @@ pub(super) struct Plugin {
     pub(super) files: BTreeSet<String>,
 }
 
-/// What a Markdown file is for; each kind has its own keys, placeholders and budget.
+/// Purpose of a Markdown file; each kind has its own keys, placeholders and budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PageKind {
     Skill,
@@ -91,7 +91,7 @@ impl Page {
             .unwrap_or_default()
     }
 
-    /// What the client calls it: the folder of a skill, the file of an agent.
+    /// The client's name for the page: a skill's folder, or an agent's file.
     pub(super) fn name(&self) -> &str {
         let mut parts = self.path.trim_end_matches(".md").rsplit('/');
         let last = parts.next().unwrap_or_default();
@@ -106,7 +106,7 @@ impl Page {
         self.text.split_whitespace().count()
     }
 
-    /// The approximate number of tokens for a model.
+    /// Approximate number of tokens that the page takes up.
     pub(super) fn tokens(&self) -> usize {
         self.text.chars().count().div_ceil(4)
     }

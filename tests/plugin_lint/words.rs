@@ -1,4 +1,4 @@
-//! Each thing has a single word in everything that people read. The names in the log, in JSON and in flags are older
+//! In everything that people read, each thing has a single name. The names in the log, in JSON and in flags are older
 //! and stay.
 
 use std::fs;
@@ -16,7 +16,7 @@ const WORDS: &str =
 /// Pages about the log, about JSON, and for developers.
 const PAGES_OF_NAMES: [&str; 3] = ["log.md", "run-protocol.md", "glossary.md"];
 
-/// Sources whose texts are read next to such a name: those for verifiers, who pass `--iteration`, and those about the
+/// Sources whose texts appear next to a banned name: those for verifiers, who pass `--iteration`, and those about the
 /// log's events.
 const SOURCES_OF_NAMES: [&str; 4] = [
     "payload/sections.rs",

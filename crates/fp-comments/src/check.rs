@@ -1,4 +1,4 @@
-//! The whole check, from the text of a file before and after an edit to the question for its author.
+//! The whole check: takes a file's text before and after an edit, and returns the question for the edit's author.
 
 use crate::edit::FileEdit;
 use crate::lex::SourceLanguage;
@@ -13,20 +13,19 @@ pub const MAX_BYTES: usize = 4 * 1024 * 1024;
 pub struct SourceFile<'p> {
     /// Its path. The name determines the language and the directives that are valid in it.
     pub path: &'p str,
-    /// True if the project counts it as a test: there, headings such as `given` and `set up` aren't reported.
+    /// True if the project treats the file as a test. In tests, headings such as `given` and `set up` aren't reported.
     pub is_test: bool,
 }
 
-/// The remarks that `edit` added to `file`, in the order of the file. `on_disk` reads the current file, and
-/// is called only if the edit doesn't contain enough. Without a file on disk, line numbers are those of the
-/// edited fragment.
+/// Returns the remarks that `edit` added to `file`, in file order. `on_disk` reads the current file, and is called only
+/// if the edit doesn't contain enough. If there is no file on disk, line numbers refer to the edited fragment.
 #[must_use]
 pub fn remarks_of_edit(
     file: SourceFile<'_>,
     edit: &FileEdit<'_>,
     on_disk: impl FnOnce() -> Option<String>,
 ) -> Vec<CommentRemark> {
-    // Most names determine the language, so edits of other files cost almost nothing.
+    // The name usually shows whether a file is code, so edits of other files cost almost nothing.
     if !may_be_code(file.path) {
         return Vec::new();
     }
@@ -37,7 +36,7 @@ pub fn remarks_of_edit(
     remarks_between(file, &texts.before, &texts.after)
 }
 
-/// The remarks in `after` that `before` lacks; both are versions of `file`.
+/// Returns the remarks that are in `after` but not in `before`. Both are versions of `file`.
 #[must_use]
 pub fn remarks_between(file: SourceFile<'_>, before: &str, after: &str) -> Vec<CommentRemark> {
     if before == after || before.len().max(after.len()) > MAX_BYTES {
@@ -63,8 +62,8 @@ fn may_be_code(path: &str) -> bool {
     !name.contains('.') || SourceLanguage::for_file(path, "").is_some()
 }
 
-/// True if a fragment seems to begin and end outside of multi-line strings and comments. Inside of one, comments and
-/// code can't be told apart.
+/// True if a fragment seems to begin and end outside multi-line strings and comments. Inside one, comments and code
+/// can't be told apart.
 fn is_whole(fragment: &str) -> bool {
     let is_even = |mark: &str| fragment.matches(mark).count().is_multiple_of(2);
     let opened = |open: &str, close: &str| {
@@ -85,20 +84,20 @@ const MAX_REPLY: usize = 2048;
 /// Maximum number of remarks in a reply.
 const MAX_SHOWN: usize = 10;
 
-/// Longest text of a listed remark, in characters, and longest path.
+/// Maximum length of a listed remark's text, and of a path, in characters.
 const MAX_REMARK: usize = 90;
 const MAX_PATH: usize = 240;
 
-/// The placeholder for the list in a user's own request.
+/// The placeholder for the list of remarks in a user's custom request.
 const PLACE: &str = "{{comments}}";
 
 const REQUEST: &str = "Remove each one that only restates the code next to it. Keep one that tells what the code can't \
                        say (why it is so, what it relies on, what would go wrong otherwise), and say in a few words why \
                        you keep it. Add no new comments for this.";
 
-/// The question to the author of an edit of `path`, at most 2 KB. `lines` are the remarks, each with its line
-/// number and its text on one line, both safe for a prompt. `request` replaces the default request; the list replaces
-/// `{{comments}}` in it, or else comes first.
+/// The question to the author of an edit of `path`, at most 2 KB. `lines` holds each remark's line number and its text
+/// on one line; `path` and the texts must be safe for a prompt. `request` replaces the default request; the list
+/// replaces `{{comments}}` in it, or comes first if it has no such placeholder.
 #[must_use]
 pub fn question_about<'l>(
     path: &str,

@@ -10,7 +10,7 @@ use crate::{MAX_BYTES, SourceComment};
 /// One replacement of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextReplacement<'e> {
-    /// The text to replace; empty for a file that was empty.
+    /// The text to replace; empty if the file was empty.
     pub old: &'e str,
     /// The text that replaces it.
     pub new: &'e str,
@@ -18,12 +18,12 @@ pub struct TextReplacement<'e> {
     pub everywhere: bool,
 }
 
-/// The change itself.
+/// How an edit changed a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditAction<'e> {
-    /// The file was written as a whole.
+    /// The whole file was written.
     Written(&'e str),
-    /// Parts of it were replaced, one after the other.
+    /// Parts of the file were replaced, one after the other.
     Replaced(Vec<TextReplacement<'e>>),
 }
 
@@ -34,7 +34,7 @@ pub struct FileEdit<'e> {
     pub action: EditAction<'e>,
     /// The file before the edit, empty for a new file; `None` if the editor doesn't say.
     pub original: Option<&'e str>,
-    /// True if the user changed the edit before it was applied, so that only the disk has the result.
+    /// True if the user changed the edit before it was applied, so that only the file on disk has the result.
     pub changed_by_user: bool,
 }
 
@@ -45,7 +45,7 @@ pub struct EditTexts {
     pub before: String,
     /// The text after the edit.
     pub after: String,
-    /// True if both are only parts of a file, cut anywhere.
+    /// True if both are only parts of a file, cut at arbitrary points.
     pub fragments: bool,
 }
 
@@ -86,7 +86,7 @@ impl FileEdit<'_> {
     }
 }
 
-/// `text` after the replacements; `None` if one of them doesn't apply.
+/// `text` with the replacements applied; `None` if one of them doesn't apply.
 fn replaced_text(text: &str, replacements: &[TextReplacement<'_>]) -> Option<String> {
     let replaced = |text: String, part: &TextReplacement<'_>| match part.old {
         "" => text.is_empty().then(|| part.new.to_owned()),
@@ -95,10 +95,10 @@ fn replaced_text(text: &str, replacements: &[TextReplacement<'_>]) -> Option<Str
     replacements.iter().try_fold(text.to_owned(), replaced)
 }
 
-/// `text` before the replacements that led to it; `None` if one of them left no trace.
+/// Undoes the replacements that produced `text`; `None` if the result of one of them isn't found.
 fn original_text(text: &str, replacements: &[TextReplacement<'_>]) -> Option<String> {
     let original = |text: String, part: &TextReplacement<'_>| match part.new {
-        // A deletion adds no comment, wherever it was.
+        // A deletion adds no comments, so it doesn't matter where it was.
         "" => Some(text),
         new => exchange(&text, new, part.old, part.everywhere),
     };
@@ -117,7 +117,7 @@ fn exchange(text: &str, old: &str, new: &str, everywhere: bool) -> Option<String
     (times > 0 && grown <= 2 * MAX_BYTES).then(|| text.replacen(old, new, times))
 }
 
-/// Percentage of equal words from which one comment counts as an edited form of another.
+/// Minimum percentage of equal words for a comment to count as an edited form of another.
 const SAME_WORDS: usize = 70;
 
 /// Maximum number of comment pairs to compare word by word; an edit with more counts as new text.
@@ -126,11 +126,11 @@ const MAX_PAIRS: usize = 100_000;
 /// Maximum number of word pairs to compare; comments left over after that count as new.
 const MAX_WORD_PAIRS: usize = 4_000_000;
 
-/// For each comment in `after`, true if it is new. A comment that was moved, indented, wrapped or edited in a few words is
-/// not. If a comment occurs once before the edit and twice after it, the second one is new.
+/// For each comment in `after`, true if it is new. A comment that was only moved, indented, wrapped or changed by a few
+/// words isn't new. If a comment occurs once before the edit and twice after it, the second one is new.
 #[must_use]
 pub fn added_comments(before: &[SourceComment<'_>], after: &[SourceComment<'_>]) -> Vec<bool> {
-    // Most of a file is unchanged and needs no table.
+    // Most of a file is unchanged, so only the part that differs goes into the map.
     let (head, old, new) = differing_parts(before, after, |old, new| old.text == new.text);
     let mut added = vec![false; after.len()];
     let changed = &mut added[head..head + new.len()];
@@ -170,8 +170,8 @@ fn differing_parts<'a, T>(
 
 type Runs = Vec<Range<usize>>;
 
-/// Clears the flags of new comments that are edited forms of `gone` ones, and the flags of those too. `cut` groups the
-/// flagged comments of each side for the comparison.
+/// For each added comment that is an edited form of a `gone` one, clears the flags of both. `cut` groups each side's
+/// flagged comments for the comparison.
 fn forgive_edits(
     old: &[SourceComment<'_>],
     gone: &mut [bool],
@@ -241,8 +241,7 @@ fn words_of(comment: &SourceComment<'_>) -> Vec<String> {
 /// Longest changed part, in words, that is compared word by word.
 const MAX_WORDS: usize = 400;
 
-/// True if most words of the two are equal, counting repeated ones each time, or if the two differ only in
-/// word boundaries.
+/// True if most words of the two are equal, counting each repetition, or if the two differ only in word boundaries.
 fn are_alike(a: &[String], b: &[String]) -> bool {
     if !a.is_empty() && a.concat() == b.concat() {
         return true;
@@ -267,8 +266,8 @@ fn are_alike(a: &[String], b: &[String]) -> bool {
     common * 200 >= total * SAME_WORDS
 }
 
-/// True if one word is the other with a typo: two letters swapped; one letter added, dropped or changed, if the word is
-/// too long for that to make another word; or several changed in a long word with the same beginning.
+/// True if one word is the other with a typo: two letters swapped; one letter added, dropped or changed, in a word too
+/// long for that to make a different word; or several letters changed in a long word with the same beginning.
 fn is_slip(a: &str, b: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let (short, long) = (a.len().min(b.len()), a.len().max(b.len()));

@@ -1,10 +1,9 @@
-//! Agents add comments that restate the code. This crate finds the comments of source files, the ones that an
-//! edit added, and those among them that are worth a question to the author.
+//! Agents add comments that restate the code. This crate finds the comments in source files, those that an edit added,
+//! and those of the added ones that are worth asking the author about.
 //!
-//! Everything is a function of its arguments. [`comments_in`] finds the comments of a text. [`remarks_between`]
-//! compares a file before and after an edit and lists the new comments, without documentation, directives of
-//! tools, licences and markers. [`remarks_of_edit`] does the same for an edit in the form that an editor
-//! reports.
+//! Every function is pure. [`comments_in`] finds the comments in a text. [`remarks_between`] compares a file before and
+//! after an edit and lists the new comments, leaving out documentation, tool directives, licences and markers.
+//! [`remarks_of_edit`] does the same for an edit in the form that an editor reports.
 
 #![warn(missing_docs)]
 
@@ -32,16 +31,16 @@ pub enum CommentKind {
     Line,
     /// Between two marks: `/* x */`, `<!-- x -->`.
     Block,
-    /// Input of the language's documentation tools, in any form: `/// x`, `/** x */`, a docstring.
+    /// Input for the language's documentation tools, in any form: `/// x`, `/** x */`, a docstring.
     Doc,
 }
 
-/// One comment of a text.
+/// One comment in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceComment<'t> {
     /// Its form.
     pub kind: CommentKind,
-    /// Its bytes in the text, including its marks but not the end of its line.
+    /// The range of its bytes in the text, including its marks but not the end of its line.
     pub span: Range<usize>,
     /// Number of its first line, from 1.
     pub line: usize,
@@ -111,7 +110,7 @@ impl<'t> SourceComment<'t> {
             return text;
         };
         let rest = text.trim_start_matches(mark);
-        // `//!` is a mark of its own; after the other marks an exclamation mark belongs to the text.
+        // `//!` is a separate mark; after any other mark, an exclamation mark belongs to the text.
         let rest = if mark == '/' {
             rest.strip_prefix('!').unwrap_or(rest)
         } else {

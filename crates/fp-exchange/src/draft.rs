@@ -1,7 +1,7 @@
 //! Turns a portable plan into the text of a task tree, and into a record of where each task came from.
 //!
 //! Untrusted text can contain any Markdown. So each task is written, read back and compared. A text that would be read
-//! as something else stays out of the tree, and `import.json` keeps it.
+//! as something else is kept in `import.json` instead of the tree.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,9 +26,9 @@ const MAX_OWN_ID: usize = 40;
 pub struct PlanDraft {
     /// The settled plan. The `ext` of a task keeps texts that the tree can't hold.
     pub plan: PortablePlan,
-    /// The canonical text.
+    /// The tree in canonical form.
     pub text: String,
-    /// The id in that text of each task of the plan.
+    /// Each task's id in `text`.
     pub ids: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ impl PlanDraft {
         Self { plan, text, ids }
     }
 
-    /// The leaves that are done: id and title in the tree, and the commit that the source names.
+    /// The leaves that are done: their ids and titles in the tree, and the commits that the source names.
     pub fn done(&self) -> Vec<(TaskId, String, Option<String>)> {
         let (tree, _) = parse(&self.text);
         let titles = tree.leaves().map(|leaf| (&*leaf.id, &*leaf.description));
@@ -94,7 +94,7 @@ impl PlanDraft {
     }
 }
 
-/// An id for each task, and true if they are the source's own: either all of them are, or none.
+/// Returns an id for each task, and true if they are the source's own ids: either all of them are, or none.
 fn assign_ids(plan: &PortablePlan) -> (Vec<String>, bool) {
     let own: Option<Vec<String>> = plan.tasks.iter().map(own_id).collect();
     match own.filter(|ids| are_valid_ids(plan, ids)) {
@@ -110,7 +110,7 @@ fn own_id(task: &PortableTask) -> Option<String> {
     (is_id && !is_word).then(|| task.id.clone())
 }
 
-/// True if each id is used only once, even on case-insensitive disks, and extends its parent's.
+/// True if each id is used only once, even on case-insensitive disks, and extends its parent's id.
 fn are_valid_ids(plan: &PortablePlan, ids: &[String]) -> bool {
     let mut seen = HashSet::new();
     let unique = ids
@@ -141,8 +141,8 @@ fn new_numbers(plan: &PortablePlan) -> Vec<String> {
     ids
 }
 
-/// The task of the tree, with all texts of `portable` that are read back as they were meant. `ext` keeps the others,
-/// and all fields of a parent but its description and complexity. The caller sets the dependencies.
+/// Converts `portable` into a task of the tree, with all of its texts that are read back as intended. Its `ext` keeps
+/// the others and, for a parent, all fields except the description and complexity. The caller sets the dependencies.
 fn readable_task(portable: &mut PortableTask, id: &str, is_parent: bool) -> Task<'static> {
     let title = one_line(&portable.title);
     let mut task = Task {
@@ -189,7 +189,7 @@ fn set_items(task: &mut Task<'static>, kind: FieldKind, items: Vec<Item<'static>
     *task.fields.slot(kind) = Some(items.into());
 }
 
-/// Keeps those of `items` that are read back as they were meant from the field `kind` of `task`, which is still empty.
+/// Retains those `items` that are read back as intended from the field `kind` of `task`, a field that is still empty.
 fn retain_readable(task: &Task<'static>, kind: FieldKind, items: &mut Vec<Item<'static>>) {
     let is_readable = |items: &[Item<'static>]| {
         let mut alone = titled_task(&task.id, &task.description);
@@ -218,7 +218,7 @@ fn keep_unwritten(task: &mut PortableTask, name: &str, value: Value) {
     unwritten[name] = value;
 }
 
-/// `item` in a form that a tree can hold; `None` if it says nothing.
+/// `item` in a form that a tree can hold; `None` if it has no content.
 fn clean_item(kind: FieldKind, item: &Item<'_>) -> Option<Item<'static>> {
     let text = match kind.form() {
         FieldForm::Prose => clean_lines(&item.text),
@@ -233,14 +233,14 @@ fn clean_item(kind: FieldKind, item: &Item<'_>) -> Option<Item<'static>> {
     })
 }
 
-/// True if the task is read back as it was meant, and so is the one after it.
+/// True if the task, and another one written after it, are both read back as intended.
 fn reads_back(task: &Task<'static>) -> bool {
     let next = titled_task("next", "The task behind it");
     let root = titled_task("root", "Plan");
     text_of(&tree_of(root, vec![(task.clone(), None), (next, None)])).is_some()
 }
 
-/// The text of `plan`, if it is read back as the same plan.
+/// The text of `plan`; `None` if it would be read back as a different plan.
 fn text_of(plan: &Plan<'_>) -> Option<String> {
     let text = write(plan);
     let (again, findings) = parse(&text);
@@ -265,7 +265,8 @@ fn readable_title(text: &str, id: &str) -> String {
         .unwrap_or_else(|| format!("Task {id}"))
 }
 
-/// The tree of `tasks` below `root`, each with the position of its parent among them, in document order.
+/// Builds the tree of `tasks` below `root`, in document order. Each task comes with the position of its parent in
+/// `tasks`.
 fn tree_of(root: Task<'static>, tasks: Vec<(Task<'static>, Option<usize>)>) -> Plan<'static> {
     let mut all = vec![root];
     for (task, parent) in tasks {
@@ -285,8 +286,8 @@ fn tree_of(root: Task<'static>, tasks: Vec<(Task<'static>, Option<usize>)>) -> P
     }
 }
 
-/// The text of the whole tree. If it would be read as another tree although each task on its own is read correctly, the
-/// tasks lose all fields but their dependencies.
+/// Returns the text of the whole tree. If it would be read as a different tree although each task alone is read
+/// correctly, the tasks lose all fields except their dependencies.
 fn write_readable(plan: &mut PortablePlan, ids: &[String]) -> String {
     let title = one_line(&plan.title);
     let title = if title.is_empty() {
@@ -341,7 +342,7 @@ fn says_nothing(text: &str) -> bool {
     bare.is_empty() || bare.eq_ignore_ascii_case("none")
 }
 
-/// `text` with its line breaks, but without control characters, trailing blanks, and blanks around it.
+/// `text` with its line breaks, but without control characters and without trailing or surrounding blanks.
 fn clean_lines(text: &str) -> String {
     let text = text
         .replace("\r\n", "\n")

@@ -8,8 +8,8 @@ use crate::portable::{PortablePlan, PortableTask, TaskWork, text_item};
 /// Version of the format `json`.
 const SCHEMA_VERSION: u32 = 1;
 
-/// The plan of `tree`, with the user's `goal` and the state of each leaf. The root stands for the plan itself, unless
-/// it is the only task.
+/// Converts `tree` into a portable plan, with the user's `goal` and the state of each leaf. The root stands for the
+/// plan itself, unless it is the only task.
 pub fn portable_plan(
     tree: &Plan<'_>,
     goal: Option<&str>,
@@ -90,7 +90,7 @@ fn portable_task(task: &Task<'_>) -> PortableTask {
     portable
 }
 
-/// True if a portable task can hold everything that the field `kind` says.
+/// True if a portable task can hold the whole content of the field `kind`.
 fn is_read(task: &Task<'_>, kind: FieldKind) -> bool {
     let is_value = || task.fields.text(kind).is_some();
     match kind.form() {
@@ -125,7 +125,7 @@ fn unread_fields(task: &Task<'_>) -> Map<String, Value> {
     unread
 }
 
-/// The progress of each task of the tree; that of a parent follows from its leaves.
+/// The progress of each task in the tree; a parent's progress follows from its leaves.
 fn all_works(tree: &Plan<'_>, work_of_leaf: impl Fn(&Task<'_>) -> TaskWork) -> Vec<TaskWork> {
     let mut works = vec![TaskWork::Todo; tree.tasks.len()];
     for (index, task) in tree.tasks.iter().enumerate().rev() {
@@ -153,7 +153,7 @@ fn work_of_parent(children: &[&TaskWork]) -> TaskWork {
     }
 }
 
-/// The whole plan, in this program's own terms.
+/// The whole plan as JSON, in this program's own format.
 pub fn json_text(plan: &PortablePlan) -> String {
     let tasks = plan.tasks.iter().map(|task| {
         let mut json = task.to_json();

@@ -9,8 +9,8 @@ use crate::portable::ImportNotice;
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Text files by their path within the imported folder, with `/` between the parts. A single file is a folder of one.
-/// JSON is parsed once for all formats.
+/// Text files by their path within the imported folder, with `/` between the parts. A single file is treated as a
+/// folder with one file. JSON is parsed once for all formats.
 #[derive(Debug, Default)]
 pub struct SourceFolder {
     texts: BTreeMap<String, String>,
@@ -56,7 +56,8 @@ impl SourceFolder {
         files.filter(move |(path, _)| has_extension(path, extension))
     }
 
-    /// The paths of the pages with tasks, according to `has_tasks`: those named `tasks.md`, or the only page.
+    /// The paths of the pages with tasks, according to `has_tasks`: those named `tasks.md`, or the page itself if there
+    /// is only one.
     pub(crate) fn task_pages(&self, has_tasks: impl Fn(&str) -> bool) -> Vec<&str> {
         let alone = self.files_in("md").count() == 1;
         let is_named = |path: &str| alone || name_of(path).eq_ignore_ascii_case("tasks.md");
@@ -72,7 +73,7 @@ impl SourceFolder {
             .find(|(path, _)| folder_of(path) == folder && name_of(path).eq_ignore_ascii_case(name))
     }
 
-    /// The unchanged texts of the pages of `folder`, by name.
+    /// The unchanged text of each page in `folder`, by page name.
     pub(crate) fn pages_of(&self, folder: &str) -> Map<String, Value> {
         let pages = self
             .files_in("md")
@@ -104,12 +105,12 @@ impl SourceFolder {
             .map(|(_, map)| map)
     }
 
-    /// True if none of its files can be read.
+    /// True if none of the files can be read.
     pub fn is_broken(&self) -> bool {
         self.texts.len() == self.broken().count()
     }
 
-    /// The JSON files that can't be read, each with its fault.
+    /// The JSON files that can't be read, each with a notice of the problem.
     pub(crate) fn broken(&self) -> impl Iterator<Item = (&str, &ImportNotice)> {
         self.json
             .iter()
@@ -123,7 +124,7 @@ fn has_extension(path: &str, extension: &str) -> bool {
         .is_some_and(|(_, found)| found.eq_ignore_ascii_case(extension))
 }
 
-/// The notice for text that isn't valid JSON, with the place of the fault.
+/// The notice for text that isn't valid JSON, with the position of the error.
 pub(crate) fn not_json(fault: &serde_json::Error) -> ImportNotice {
     let (line, column, detail) = json_fault(fault);
     let notice = ImportNotice::problem(format!("not valid JSON: {detail}"));

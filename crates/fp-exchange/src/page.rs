@@ -91,10 +91,10 @@ fn heading(line: &PageLine<'_>) -> Option<(usize, String)> {
     is_heading.then(|| (level, plain_text(rest.trim_end_matches([' ', '#', '\t']))))
 }
 
-/// `text` on one line, without the marks of emphasis, code and links around words.
+/// `text` on one line, without the markup of emphasis, code and links.
 pub(crate) fn plain_text(text: &str) -> String {
     static LINK: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[([^\]]*)\]\([^)]*\)"));
-    // Path patterns contain the same characters, and so does `__init__.py`.
+    // Path patterns and names such as `__init__.py` contain the same characters.
     static STRONG: LazyLock<Regex> =
         LazyLock::new(|| pattern(r"\*\*([^*\s][^*]*)\*\*|\b__([^_]+)__(?:\s|$)"));
     STRONG

@@ -13,19 +13,19 @@ pub struct PortablePlan {
     pub goal: Option<String>,
     /// Parents before their children, otherwise in the order of the source.
     pub tasks: Vec<PortableTask>,
-    /// The rest of what the source says about the plan, by the source's names.
+    /// Anything else in the source about the plan, keyed by the source's own names.
     pub ext: Map<String, Value>,
     /// Notices from its import.
     pub notices: Vec<ImportNotice>,
 }
 
 impl PortablePlan {
-    /// Reports a fault of the plan as a whole.
+    /// Reports a problem with the plan as a whole.
     pub(crate) fn add_problem(&mut self, text: impl Into<String>) {
         self.notices.push(ImportNotice::problem(text));
     }
 
-    /// Reports a fault in the file `path`.
+    /// Reports a problem in the file `path`.
     pub(crate) fn add_problem_in(&mut self, path: &str, text: impl Into<String>) {
         self.notices.push(ImportNotice::problem(text).in_file(path));
     }
@@ -39,21 +39,21 @@ impl PortablePlan {
 /// A leaf, or a parent that only holds other tasks.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PortableTask {
-    /// As the source writes it.
+    /// The id as written in the source.
     pub id: String,
     /// The position of its parent among the tasks.
     pub parent: Option<usize>,
     /// One line.
     pub title: String,
-    /// Its other fields. An absent list means that the source doesn't mention it; an empty one means that the source
-    /// says there is nothing.
+    /// Its other fields. A list is absent if the source doesn't mention it, and empty if the source says that there is
+    /// nothing.
     pub fields: TaskFields<'static>,
     /// Ids as the source writes them.
     pub dependencies: Option<Vec<String>>,
-    /// Ids of tasks that come before it without being needed.
+    /// Ids of tasks that come before this one although it doesn't need them.
     pub after: Option<Vec<String>>,
     pub work: TaskWork,
-    /// The rest of what the source says about the task, by the source's names.
+    /// Anything else in the source about the task, keyed by the source's own names.
     pub ext: Map<String, Value>,
 }
 
@@ -76,7 +76,7 @@ impl PortableTask {
         }
     }
 
-    /// The task in the format `json`, except for its parent.
+    /// The task in the format `json`, without its parent.
     pub(crate) fn to_json(&self) -> Map<String, Value> {
         let fields = FieldKind::ALL.into_iter();
         let fields = fields.filter_map(|kind| Some((kind.key(), self.field_json(kind)?)));
@@ -177,7 +177,7 @@ pub enum TaskWork {
     Todo,
     Running,
     Done {
-        /// As the source writes it.
+        /// The commit as written in the source.
         #[serde(skip_serializing_if = "Option::is_none")]
         commit: Option<String>,
     },
@@ -185,9 +185,9 @@ pub enum TaskWork {
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// Another task failed first.
+    /// Skipped because another task failed first.
     Skipped,
-    /// Put off, or blocked by something outside of the plan.
+    /// Put off, or blocked by something outside the plan.
     Deferred,
     /// Cancelled or deleted.
     Cancelled,
@@ -210,7 +210,7 @@ pub struct ImportNotice {
     /// True if something is wrong with the source; other notices are just worth knowing.
     #[serde(skip)]
     pub is_problem: bool,
-    /// The path within the folder that is imported.
+    /// The path within the imported folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// From 1.
@@ -252,7 +252,7 @@ impl ImportNotice {
         self
     }
 
-    /// Sets the place to byte or character `column` of a line, both counted from 1.
+    /// Sets the position to a line and to a byte or character `column` in it, both counted from 1.
     pub fn at_place(mut self, line: usize, column: usize) -> Self {
         (self.line, self.column) = (Some(line), Some(column));
         self

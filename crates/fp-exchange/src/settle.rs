@@ -1,4 +1,4 @@
-//! Turns a plan into one that a task tree can hold, and reports faults of the plan as a whole.
+//! Turns a plan into one that a task tree can hold, and reports problems with the plan as a whole.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -85,7 +85,7 @@ fn name_ids(ids: &[String]) -> String {
     first_few(ids, MAX_NAMED)
 }
 
-/// The positions of the children of each task.
+/// Returns the positions of each task's children.
 pub(crate) fn children_of(plan: &PortablePlan) -> Vec<Vec<usize>> {
     let mut children = vec![Vec::new(); plan.tasks.len()];
     for (at, task) in plan.tasks.iter().enumerate() {
@@ -120,7 +120,7 @@ pub(crate) fn sort_by_parents(plan: &mut PortablePlan) {
 
 /// Moves the dependencies of parents to their leaves: in a tree, a parent's dependencies mean nothing.
 fn hand_down(plan: &mut PortablePlan) {
-    // The dependencies of each task and of everything above it.
+    // Each task's dependencies, including those of all its ancestors.
     let mut whole: Vec<Vec<String>> = Vec::with_capacity(plan.tasks.len());
     for task in &plan.tasks {
         let own = task.dependencies.iter().flatten();
@@ -177,7 +177,8 @@ fn begin_anew(plan: &mut PortablePlan) {
 mod tests {
     use super::*;
 
-    /// A plan of tasks as `id[<parent] dependency dependency`, where `<n` is the position of the parent.
+    /// A plan with these tasks, each written as `id[<parent] dependency dependency`, where `<n` gives the parent's
+    /// position.
     fn plan(tasks: &[&str]) -> PortablePlan {
         let task = |line: &&str| {
             let mut words = line.split(' ');

@@ -16,7 +16,7 @@ pub(crate) fn pattern(pattern: &'static str) -> Regex {
 /// Longest title, in characters; a longer one is cut, and its full text becomes the description.
 const TITLE: usize = 160;
 
-/// The first line as a title, and all of `text` if it says more.
+/// The first line as a title, and the whole of `text` if there is more to it.
 pub(crate) fn title_of(text: &str) -> (String, Option<String>) {
     let first = text
         .lines()
@@ -34,7 +34,7 @@ pub(crate) fn title_of(text: &str) -> (String, Option<String>) {
     (cut + "…", Some(text.trim().to_owned()))
 }
 
-/// True if the text means that there is nothing.
+/// True if the text stands for an empty value, such as `none` or `n/a`.
 pub(crate) fn is_none(text: &str) -> bool {
     const NONE: [&str; 6] = ["none", "n/a", "null", "nil", "없음", "해당 없음"];
     let bare = text
@@ -44,8 +44,8 @@ pub(crate) fn is_none(text: &str) -> bool {
     bare.is_empty() || NONE.iter().any(|none| bare.eq_ignore_ascii_case(none))
 }
 
-/// The entries of a text that is a list: its lines without bullets, boxes and numbers. An indented line without any of
-/// these continues the entry above it.
+/// Splits a text that is a list into its entries: the lines without bullets, checkboxes and numbers. An indented line
+/// without any of these continues the entry above it.
 pub(crate) fn entries_of(text: &str) -> Vec<String> {
     let mut entries: Vec<String> = Vec::new();
     for line in text.lines() {
@@ -61,12 +61,12 @@ pub(crate) fn entries_of(text: &str) -> Vec<String> {
     entries
 }
 
-/// True if a line of a list begins an entry.
+/// True if this line of a list begins a new entry.
 pub(crate) fn is_entry(line: &str) -> bool {
     bare_entry(line).len() < line.trim_start().len()
 }
 
-/// A line of a list without its bullet, its number and its box.
+/// A line of a list without its bullet, number and checkbox.
 pub(crate) fn bare_entry(line: &str) -> &str {
     static MARK: LazyLock<Regex> =
         LazyLock::new(|| pattern(r"^\s*(?:[-*+•]\s+|\d{1,3}[.)]\s+)?(?:\[[ xX]\]\s+)?"));
@@ -81,7 +81,7 @@ pub(crate) fn pieces_of(text: &str) -> Vec<String> {
     pieces.filter(|piece| !is_none(piece)).collect()
 }
 
-/// The first text under `keys` that isn't blank; a number counts as text.
+/// The first value at one of `keys` that is text and isn't blank; a number counts as text.
 pub(crate) fn text_at(map: &Map<String, Value>, keys: &[&str]) -> Option<String> {
     let text = |key: &&str| match map.get(*key)? {
         Value::String(text) => Some(text.clone()),
@@ -93,7 +93,7 @@ pub(crate) fn text_at(map: &Map<String, Value>, keys: &[&str]) -> Option<String>
         .find(|text| !text.trim().is_empty())
 }
 
-/// The words that any system uses for each kind of progress.
+/// The words that other systems use for each kind of progress.
 const WORK: [(&str, TaskWork); 7] = [
     (
         "done|completed|complete|closed|finished|passed|pass|verified|success|succeeded|committed|완료|완료됨",
@@ -119,7 +119,7 @@ const WORK: [(&str, TaskWork); 7] = [
     ),
 ];
 
-/// The progress that a word or sign of any system stands for; `None` for an unknown word.
+/// The progress that a word or sign from another system stands for; `None` if it is unknown.
 pub(crate) fn work_of(word: &str) -> Option<TaskWork> {
     let is_letter = |c: char| c.is_alphabetic() || c == '\'';
     let bare = one_line(&word.replace(|c| !is_letter(c), " ")).to_lowercase();
@@ -142,7 +142,7 @@ fn work_of_sign(sign: char) -> Option<TaskWork> {
     }
 }
 
-/// The progress that a box shows.
+/// The progress that the mark in a checkbox stands for.
 pub(crate) fn work_of_box(mark: &str) -> TaskWork {
     match mark {
         "x" | "X" => TaskWork::Done { commit: None },
@@ -170,7 +170,7 @@ pub(crate) fn paths_in(text: &str) -> Vec<String> {
             .trim_end_matches(around)
             .trim_start_matches(|c| around(c) && c != '.');
         let (stem, extension) = path.rsplit_once('.').unwrap_or((path, ""));
-        // Prose rarely has words that begin with dots, but paths that leave the folder do.
+        // Words in prose rarely begin with dots, but paths that lead out of the folder do.
         let leads_out = path.starts_with("../") && path.len() > 3;
         // `Node.js` and `e.g.` aren't files.
         let is_name = !path.contains('/')

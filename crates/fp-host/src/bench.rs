@@ -1,6 +1,5 @@
-//! The bench: a working tree in which a task's work is measured, and in which its commands run. It separates one task's
-//! changes from all others: the differences between the working tree now and at the claim, minus those that belong to
-//! other tasks.
+//! The bench: a working tree in which a task's work is measured, and in which its commands run. A task's changes are
+//! the differences between the working tree now and at the claim, minus those that belong to other tasks.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path};
@@ -30,7 +29,7 @@ pub struct Bench<'b> {
     pub head: Oid,
     /// HEAD, index and submodules around the working tree at the claim, if known.
     pub around: Option<&'b GitSurroundings>,
-    /// The task's boundaries. If there are other tasks in it, they work in the same working tree.
+    /// The task's boundaries. Any other tasks listed in it work in the same working tree.
     pub scope: TaskScope,
     /// The commits that `fp` made in this run.
     pub committed: HashSet<Oid>,
@@ -52,18 +51,18 @@ pub struct MeasuredChange {
 #[derive(Debug)]
 pub(crate) struct Tried {
     pub(crate) runs: Vec<CommandRun>,
-    /// Changes that a command made and that no command may make.
+    /// Forbidden changes that a command made.
     pub(crate) faults: Vec<String>,
     /// Changes to the task's own files.
     own: Vec<String>,
-    /// The working tree after the last one.
+    /// The working tree after the last command.
     tree: Oid,
-    /// Its surroundings, if known.
+    /// The surroundings of that working tree, if known.
     around: Option<GitSurroundings>,
 }
 
-/// The tasks whose uncommitted changes may have entered the working tree since `id` was first claimed: those
-/// under way, those released, and those that ended since then. A worktree has no others.
+/// The tasks whose uncommitted changes may have entered the working tree since `task` was first claimed: those under
+/// way, those released, and those that ended since then. A task in a worktree has none.
 fn tasks_beside(state: &State, task: &TaskState) -> Vec<OtherTask> {
     if task.worktree().is_some() {
         return Vec::new();
@@ -89,7 +88,7 @@ fn tasks_beside(state: &State, task: &TaskState) -> Vec<OtherTask> {
 }
 
 impl<'b> Bench<'b> {
-    /// The bench of `task`, which works in `git`, with the tasks that work there too added to its `scope`.
+    /// The bench of `task`, which works in `git`. Other tasks that work there are added to `scope`.
     ///
     /// # Errors
     /// The task was never claimed, or the log has no valid hash.
@@ -168,8 +167,8 @@ impl<'b> Bench<'b> {
         })
     }
 
-    /// Runs the commands in the working tree just measured, and updates `measured` to the change as they left it.
-    /// Returns how they ran.
+    /// Runs the commands in the working tree just measured, and updates `measured` if they changed anything. Returns
+    /// the results of the commands.
     pub(crate) fn try_commands(
         &self,
         measured: &mut MeasuredChange,
@@ -194,8 +193,8 @@ impl<'b> Bench<'b> {
         Ok(tried)
     }
 
-    /// Runs the commands one after the other, and looks at the working tree after each: none may change what a later one
-    /// or the commit depends on.
+    /// Runs the commands one after the other, and checks the working tree after each one, since none may change
+    /// anything that a later one or the commit depends on.
     fn run_each(
         &self,
         measured: &MeasuredChange,
@@ -245,7 +244,7 @@ impl<'b> Bench<'b> {
         divide(changes, &self.scope, &evidence)
     }
 
-    /// The commits since the claim; `None` if HEAD no longer contains the commit of that time.
+    /// The commits since the claim; `None` if HEAD no longer contains the commit that it pointed to at the claim.
     fn commits_since(&self, snapshot: &Snapshot) -> HostResult<Option<Vec<GitCommit>>> {
         match &snapshot.status.commit {
             Some(head) if *head == self.head => Ok(Some(Vec::new())),
@@ -287,7 +286,7 @@ impl<'b> Bench<'b> {
 }
 
 impl MeasuredChange {
-    /// Adds the lines of the changes, with one process.
+    /// Reads the changed lines, with one process.
     ///
     /// # Errors
     /// Git fails.
@@ -297,7 +296,7 @@ impl MeasuredChange {
         Ok(())
     }
 
-    /// Adds the lines and texts that the checks look at, with up to three processes.
+    /// Reads the lines and texts that the checks need, with up to three processes.
     ///
     /// # Errors
     /// Git fails.
@@ -315,7 +314,7 @@ impl MeasuredChange {
             .iter()
             .flat_map(|(_, blobs)| [&blobs.before, &blobs.after]);
         let contents = git.blobs(&sides.flatten().collect::<Vec<_>>())?;
-        // A side that exists but was not read is too large.
+        // A side that exists but wasn't read is too large.
         let text = |id: &Option<Oid>| match id {
             None => Some(None),
             Some(id) => contents

@@ -1,4 +1,4 @@
-//! Makes the commit that a user asks for by name: exactly the named files, or exactly what is staged.
+//! Makes a commit that a user explicitly asks for: exactly the named files, or exactly the staged changes.
 
 use std::path::{Path, PathBuf};
 
@@ -10,13 +10,13 @@ use crate::error::{HostError, HostResult};
 use crate::git::{CommitOutcome, EntryState, Git, StatusEntry, WorkingTreeStatus};
 use crate::platform;
 
-/// Maximum number of changed files that the hint lists if none was named.
+/// Maximum number of changed files that the hint lists if no file was named.
 const MAX_LISTED: usize = 20;
 
 /// The changes of one commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChosenChanges {
-    /// The named files; `None` for what is staged.
+    /// The named files; `None` for the staged changes.
     files: Option<Vec<RepoPath>>,
     pub changes: Vec<ChosenFile>,
     /// Staged files that stay staged and uncommitted.
@@ -40,8 +40,8 @@ impl ChosenFile {
     }
 }
 
-/// Returns the changes that `names`, relative to `cwd`, stand for; without names, what is staged. Names are
-/// literal, and each must be a file that has changed: either everything named is committed, or nothing.
+/// Returns the changes to the files in `names`, which are relative to `cwd`; without names, the staged changes. Names
+/// are literal, and each must be a file that has changed: either everything named is committed, or nothing.
 ///
 /// # Errors
 /// Git fails, or a name can't be committed.

@@ -17,7 +17,7 @@ use crate::file;
 use crate::repo::Repo;
 use crate::trust::{Consent, TrustStore};
 
-/// The plugin's options by their names in the manifest, each with its setting.
+/// The names of the plugin's options in the manifest, each with the key of its setting.
 pub const PLUGIN_OPTIONS: [(&str, &str); 4] = [
     ("language", "language"),
     ("maxParallelTasks", "maxParallelTasks"),
@@ -49,7 +49,7 @@ pub enum SettingOrigin {
 /// Reads one environment variable; `None` if it is absent or empty.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// The layers over the defaults, in the order in which they apply.
+/// The settings layers over the defaults, in the order in which they apply.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
     pub layers: Vec<(SettingOrigin, SettingsLayer)>,

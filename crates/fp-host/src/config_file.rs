@@ -1,5 +1,5 @@
-//! People edit settings files by hand, so a fault is reported with its place, and changing one setting leaves the rest of
-//! the text alone.
+//! People edit settings files by hand, so an error is reported with its position, and changing one setting leaves the
+//! rest of the text alone.
 
 use std::fs;
 use std::path::Path;
@@ -125,8 +125,8 @@ pub fn change_setting(path: &Path, key: &str, value: Option<&Value>) -> HostResu
     Ok(true)
 }
 
-/// Edits `text` into the equivalent of `wanted`, which has `value` at `key`. The order, indentation, line ends and
-/// spelling of everything else stay the same. `None` if that can't be done in place, as with a repeated key.
+/// Edits `text` into the equivalent of `wanted`, which has `value` at `key`. The order, indentation, line endings and
+/// spelling of everything else stay the same. Returns `None` if that can't be done in place, as with a repeated key.
 fn edit_in_place(text: &str, key: &str, value: Option<&Value>, wanted: &Value) -> Option<String> {
     let body = text.trim_start_matches('\u{feff}');
     let mark = &text[..text.len() - body.len()];

@@ -1,5 +1,5 @@
-//! The one error of this crate: what happened, what to do next, and the exit status of the command. Kinds distinguish
-//! only errors that a caller handles.
+//! The only error type of this crate: what happened, what to do next, and the exit status of the command. Only errors
+//! that a caller handles have a kind of their own.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -19,18 +19,18 @@ pub struct HostError {
     ends: Exit,
 }
 
-/// The kinds that callers handle.
+/// The kinds of error that callers handle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostErrorKind {
     Other,
     MissingFile,
     TooLarge,
-    /// Not UTF-8 text. Both count from 1.
+    /// The file isn't UTF-8 text. The line and column count from 1.
     NotText {
         line: usize,
         column: usize,
     },
-    /// Another process holds a lock: its id, if the file has one.
+    /// Another process holds a lock. The value is the id of that process, if the lock file has one.
     Locked(Option<String>),
     GitMissing,
     NoCommit,
@@ -45,7 +45,7 @@ pub enum HostErrorKind {
 }
 
 impl HostError {
-    /// An action that failed.
+    /// The error for an action that failed.
     pub fn failed(said: impl Display) -> Self {
         Self {
             kind: HostErrorKind::Other,
@@ -55,7 +55,7 @@ impl HostError {
         }
     }
 
-    /// An action that isn't allowed.
+    /// The error for an action that isn't allowed.
     pub fn refused(said: impl Display) -> Self {
         Self::failed(said).with_end(Exit::Findings)
     }

@@ -17,11 +17,12 @@ use fp_run::interview::record::RecordedStatement;
 use crate::file;
 use crate::platform::{self, find_program};
 
-/// Size limit of a file in which references are followed, in bytes; in a larger one every line number is accepted.
+/// Maximum size of a file in which line references are checked, in bytes; in a larger file, every line number is
+/// accepted.
 const REFERENCE_CAP: u64 = 2 * 1024 * 1024;
 
-/// Gathers the facts about `plan` in the repository at `root`, which is absolute and without links.
-/// `interview` has what the user confirmed, if known; `search_path` has the folders of programs.
+/// Gathers the facts about `plan` in the repository at `root`, which is absolute and without links. `interview` holds
+/// what the user confirmed, if known; `search_path` lists the folders of programs.
 pub fn gather(
     root: &Path,
     plan: &Plan,
@@ -69,7 +70,7 @@ pub fn gather(
     }
 }
 
-/// Remembers folders, so that each is looked at once.
+/// Caches folders, so that each is looked up only once.
 struct Folders {
     root: PathBuf,
     known: HashMap<String, PathFact>,

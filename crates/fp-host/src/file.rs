@@ -27,7 +27,7 @@ pub fn reason_of(error: &io::Error) -> String {
     }
 }
 
-/// Advice for the system's error.
+/// The hint for a system error.
 pub(crate) fn advice_on(error: &io::Error) -> Option<&'static str> {
     use io::ErrorKind as Kind;
     Some(match error.kind() {
@@ -64,17 +64,17 @@ impl HostError {
         }
     }
 
-    /// Converts the system's error from reading `path` into this one.
+    /// Converts a system error from reading `path` into this type.
     pub fn reading(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
         |source| Self::of_system(format_args!("{} can't be read", path.display()), &source)
     }
 
-    /// The same for writing it.
+    /// Like `reading`, for writing `path`.
     pub fn writing(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
         |source| Self::of_system(format_args!("{} can't be written", path.display()), &source)
     }
 
-    /// The same for a file that has to be read and written.
+    /// Like `reading`, for a file that has to be read and written.
     pub(crate) fn using(path: &Path) -> impl Fn(io::Error) -> Self + Copy + '_ {
         |source| {
             let error = Self::of_system(format_args!("{} can't be used", path.display()), &source);
@@ -86,12 +86,12 @@ impl HostError {
         }
     }
 
-    /// The same for an action, such as `start git`.
+    /// Like `reading`, for an action such as `start git`.
     pub(crate) fn doing(action: &str) -> impl Fn(io::Error) -> Self + Copy + '_ {
         move |source| Self::of_system(action, &source)
     }
 
-    /// A symbolic link in a place where none is followed, since it may lead anywhere.
+    /// The error for a symbolic link in a place where links aren't followed, since they may lead anywhere.
     pub fn link(path: &Path) -> Self {
         let said = format!(
             "{} is a symbolic link, which is not followed",
@@ -105,7 +105,7 @@ impl HostError {
             .with_hint("name a file, or move what is in its place out of the way")
     }
 
-    /// The file has more than `cap` bytes.
+    /// The error for a file with more than `cap` bytes.
     fn too_large(path: &Path, cap: u64) -> Self {
         let path = path.display();
         Self::failed(format_args!(
@@ -115,7 +115,7 @@ impl HostError {
         .with_kind(HostErrorKind::TooLarge)
     }
 
-    /// Another process held the lock on `path` for as long as `patience` lasted.
+    /// The error if another process held the lock on `path` for as long as `patience` lasted.
     fn locked(path: &Path, patience: Duration) -> Self {
         let holder = fs::read_to_string(path).unwrap_or_default();
         let holder = Some(holder.trim().to_owned());
@@ -147,7 +147,7 @@ pub fn read_stranger(path: &Path, cap: u64) -> io::Result<Vec<u8>> {
 
 /// Reads all bytes of `path`.
 ///
-/// Fails if it can't be read, has more than `cap` bytes or is no regular file (a link to one is followed).
+/// Fails if it can't be read, has more than `cap` bytes or isn't a regular file (a link to one is followed).
 pub fn read_bytes(path: &Path, cap: u64) -> HostResult<Vec<u8>> {
     let bytes = beginning(path, cap.saturating_add(1))?;
     match bytes.len() as u64 > cap {
@@ -156,8 +156,8 @@ pub fn read_bytes(path: &Path, cap: u64) -> HostResult<Vec<u8>> {
     }
 }
 
-/// Reads the first `most` bytes of `path`, or all if it has fewer. Fails if it can't be read or is no regular
-/// file (a link to one is followed).
+/// Reads the first `most` bytes of `path`, or all if it has fewer. Fails if it can't be read or isn't a regular file (a
+/// link to one is followed).
 pub fn beginning(path: &Path, most: u64) -> HostResult<Vec<u8>> {
     let failed = HostError::reading(path);
     // Checked before opening: opening a pipe would wait for its writer.
@@ -208,9 +208,9 @@ pub fn atomic_write(path: &Path, bytes: &[u8]) -> HostResult<()> {
     write_over(path, bytes, wanted_permissions(path))
 }
 
-/// [`atomic_write`] of a file that only the user can access, whatever the umask.
+/// Like [`atomic_write`], for a file that only the user can access, whatever the umask.
 pub fn write_private(path: &Path, bytes: &[u8]) -> HostResult<()> {
-    // Temporary files are private.
+    // Temporary files are already private.
     write_over(path, bytes, None)
 }
 
@@ -224,8 +224,8 @@ fn write_over(path: &Path, bytes: &[u8], permissions: Option<fs::Permissions>) -
     written.map_err(HostError::writing(path))
 }
 
-/// [`atomic_write`], unless something is already at `path`, even a dangling link: then nothing is written and
-/// the result is `false`.
+/// Like [`atomic_write`], but if anything is already at `path`, even a dangling link, writes nothing and returns
+/// `false`.
 pub fn write_if_absent(path: &Path, bytes: &[u8]) -> HostResult<bool> {
     let written = write_beside(path, bytes, wanted_permissions(path)).and_then(|beside| {
         beside.as_file().sync_all()?;
@@ -238,9 +238,9 @@ pub fn write_if_absent(path: &Path, bytes: &[u8]) -> HostResult<bool> {
     written.map_err(HostError::writing(path))
 }
 
-/// [`atomic_write`] without the sync, for files that can be made again: a reader sees the old content or the
-/// new one, but a power cut may leave the old one, or none. The caller must hold a lock on `path`: the
-/// temporary file has a fixed name, so that the next write cleans up after a killed process.
+/// Like [`atomic_write`], but without the sync, for files that can be recreated: a reader sees the old content or the
+/// new one, but a power cut may leave the old one, or none. The caller must hold a lock on `path`: the temporary file
+/// has a fixed name, so that the next write cleans up after a killed process.
 pub fn replace(path: &Path, bytes: &[u8]) -> HostResult<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".tmp");
@@ -292,7 +292,8 @@ pub(crate) fn open_own(path: &Path, options: &OpenOptions) -> HostResult<Option<
     }
 }
 
-/// Opens such a file for reading, and returns it with its length and modification time; `None` if there is none.
+/// Like [`open_own`], for reading: returns the file with its length and modification time, or `None` if it doesn't
+/// exist.
 pub(crate) fn open_marked(path: &Path) -> HostResult<Option<(File, FileMark)>> {
     let Some(file) = open_own(path, OpenOptions::new().read(true))? else {
         return Ok(None);
@@ -418,7 +419,7 @@ pub(crate) fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// Resolves links as far as the path exists; a link to something missing leads to its target.
+/// Resolves links in the part of the path that exists; a link to something missing is replaced by its target.
 pub(crate) fn real(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..LINKS {
@@ -480,8 +481,7 @@ fn write_beside(
     Ok(beside)
 }
 
-/// The permissions of the file to be replaced. A new file gets the usual ones, since temporary files have stricter
-/// ones.
+/// The permissions of the file to be replaced; for a new file the usual ones, since temporary files have stricter ones.
 fn wanted_permissions(path: &Path) -> Option<fs::Permissions> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_file() => Some(metadata.permissions()),

@@ -49,7 +49,7 @@ pub fn not_joined(plan: &PlanId) -> HostError {
     .with_hint(format_args!("run `fp join {plan}`"))
 }
 
-/// Another machine changed the plan first; a retry decides based on the new state.
+/// The error if another machine changed the plan first; a retry decides based on the new state.
 pub fn overtaken() -> HostError {
     HostError::failed("another machine changed the plan at the same moment")
         .with_hint("run the same command again")
@@ -69,7 +69,7 @@ pub fn unreachable(remote: &str, source: &HostError) -> HostError {
     error.with_hint(hint).with_end(Exit::CutOff)
 }
 
-/// The error for `commit` of `name`, which none of the plan's machines made; `detail` says why.
+/// The error for a `commit` on the ref `name` that none of the plan's machines made; `detail` says why.
 pub(crate) fn foreign_commit(commit: &Oid, name: &str, detail: &str) -> HostError {
     HostError::failed(format_args!("commit {commit} of {name}: {detail}")).with_hint(
         "somebody else pushed to it: take that commit away, and keep others from pushing there, or `fp fleet --leave` the plan",
@@ -93,8 +93,8 @@ const LONGER: u32 = 2;
 /// Maximum number of times a command is retried because other machines were faster.
 pub const TRIES: u32 = 40;
 
-/// Waits before try number `tries`, counted from 1, where `took` is the duration of the previous try: a random part of
-/// twice that time at first, and of four times that time later. This way, machines that lost the same race retry at
+/// Waits a random time before try number `tries`, counted from 1. The maximum is twice the duration of the previous
+/// try, `took`, at first, and four times that duration later. This way, machines that lost the same race retry at
 /// different moments.
 pub fn pause(tries: u32, took: Duration) {
     let part = u64::from_str_radix(&fresh_token()[..8], 16).unwrap_or_default();
@@ -109,7 +109,7 @@ pub struct InFlight {
     pub commit: Oid,
     /// Length of the log before this push.
     pub log_bytes: u64,
-    /// Length and hash of the waiting entries before this push, which includes them.
+    /// Length and hash of the entries that were waiting before this push; the push includes them.
     waited: u64,
     waited_hash: String,
 }
@@ -130,7 +130,7 @@ impl InFlight {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct KnownFile {
     blob: Oid,
-    /// Hash of the local text.
+    /// Hash of the local file's text.
     #[serde(default)]
     hash: String,
 }
@@ -161,12 +161,12 @@ pub struct Membership {
     pub place: FleetPlace,
     /// The newest commit of the shared log that has been added to the local log.
     pub seen: Oid,
-    /// The newest commit of the integration branch.
+    /// The newest known commit of the integration branch.
     pub tip: Oid,
     /// Pushes based on `seen` that may still land, newest last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub in_flight: Vec<InFlight>,
-    /// The last sign of life of each machine, by this one's clock.
+    /// When each machine last showed a sign of life, by this machine's clock.
     pub heard: BTreeMap<MachineId, Timestamp>,
     /// The times of the last fetch and of this machine's last successful push.
     pub fetched_at: Timestamp,
@@ -176,8 +176,8 @@ pub struct Membership {
 }
 
 impl Membership {
-    /// Loads the membership that this machine created. Ignores a file that somebody else wrote, since a clone can
-    /// contain one.
+    /// Loads the membership that this machine created. Ignores a file that somebody else wrote, since a cloned
+    /// repository can contain one.
     pub(crate) fn load_own(folder: &Path, plan: &PlanId) -> HostResult<Option<Self>> {
         let Some(text) = file::read_text_if_there(&folder.join(MEMBERSHIP), MEMBERSHIP_CAP)? else {
             return Ok(None);
@@ -190,7 +190,7 @@ impl Membership {
         Ok(is_own.then_some(member))
     }
 
-    /// The trust store entry for this membership: its fixed fields.
+    /// The trust store entry for this membership, made from its fixed fields.
     fn trust_consent(&self, plan: &PlanId) -> Consent {
         let fixed = serde_json::to_vec(&(&self.key, &self.machine, &self.place));
         Consent::Part {
@@ -210,7 +210,7 @@ impl Membership {
         fs::remove_file(&path).map_err(HostError::writing(&path))
     }
 
-    /// Records a sign of life of the machine that wrote `entry`.
+    /// Records a sign of life from the machine that wrote `entry`.
     pub(crate) fn record_heard(&mut self, entry: &Entry) {
         if let Some(EntryOrigin { machine, .. }) = &entry.by {
             self.heard.insert(machine.clone(), clock::now());
@@ -317,7 +317,7 @@ pub struct FleetRemote {
 }
 
 impl FleetRemote {
-    /// The place that `member` belongs to.
+    /// The place on the remote that `member` names.
     pub(crate) fn of(folder: &Path, plan: &PlanId, member: &Membership) -> HostResult<Self> {
         Ok(Self::new(
             Git::open(folder)?,
@@ -327,7 +327,7 @@ impl FleetRemote {
         ))
     }
 
-    /// The place of `plan`, whose files are in `folder`. Touches nothing.
+    /// The place of `plan` on its remote; `folder` has the local files. Accesses neither.
     pub fn new(git: Git, folder: &Path, plan: &PlanId, place: FleetPlace) -> Self {
         Self {
             git,
@@ -378,7 +378,7 @@ impl FleetRemote {
         ))
     }
 
-    /// Fails if the entries at or after `commit` would make the log too long.
+    /// Fails if a log of `bytes` bytes would be too long; the error names `commit`.
     pub(crate) fn expect_room(&self, commit: &Oid, bytes: u64) -> HostResult<()> {
         if bytes <= SHARED_LOG_CAP {
             return Ok(());
@@ -627,7 +627,7 @@ impl FleetRemote {
         Ok(member)
     }
 
-    /// Joins as `machine`: writes the plan's files from `news`, and returns the membership and the entries.
+    /// Joins as `machine`: writes the plan's files from `news`, and returns the membership and the log's entries.
     pub fn join_as(
         &self,
         machine: MachineId,
@@ -644,7 +644,7 @@ impl FleetRemote {
         Ok((member, entries))
     }
 
-    /// Stores the plan's local files in git; returns their tree. Runs no process if none has changed.
+    /// Stores the plan's local files in git; returns their tree. Runs no process if no file has changed.
     fn stored_files(&self, member: &Membership) -> HostResult<(Oid, BTreeMap<String, KnownFile>)> {
         let mut files = BTreeMap::new();
         for name in self.travelling_files()? {
@@ -724,7 +724,7 @@ impl FleetRemote {
             let (path, Some(content)) = (self.folder.join(name), contents.get(blob)) else {
                 continue;
             };
-            // A symbolic link in the repository could lead out of the plan.
+            // A symbolic link in the repository could lead out of the plan's folder.
             if let Some(folder) = path.parent().filter(|folder| folder.is_symlink()) {
                 return Err(HostError::link(folder));
             }
@@ -770,7 +770,7 @@ fn travels(name: &str) -> bool {
         || name.strip_prefix("evidence/").is_some_and(is_evidence)
 }
 
-/// The text of a plain file. A link is not followed, since its target isn't to be shared.
+/// The text of a regular file; `None` for anything else. Links aren't followed, since their targets must not be shared.
 fn plain_text(path: &Path) -> HostResult<Option<String>> {
     match fs::symlink_metadata(path).is_ok_and(|found| found.is_file()) {
         true => file::read_text_if_there(path, FILE_CAP),

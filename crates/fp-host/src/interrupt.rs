@@ -1,5 +1,5 @@
-//! A command that runs until it is interrupted must still end cleanly, with complete output and the terminal restored.
-//! This turns signals into requests that it can check for.
+//! Turns signals into requests that a long-running command can check for, so that it still ends cleanly when
+//! interrupted, with complete output and the terminal restored.
 
 use std::io;
 use std::sync::Arc;

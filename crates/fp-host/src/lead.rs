@@ -21,7 +21,7 @@ pub struct LeadLook {
 }
 
 impl LeadLook {
-    /// Checks the lead's lock of the plan in `folder`.
+    /// Checks the lead's lock for the plan in `folder`.
     pub fn in_folder(folder: &Path) -> Self {
         let lock = folder.join(LEAD_LOCK);
         let was_held = is_held(&lock);

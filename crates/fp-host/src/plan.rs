@@ -24,18 +24,18 @@ use crate::trust::{AgreedCommands, TrustStore};
 
 pub const TASKS: &str = "tasks.md";
 pub const SIGNALS: &str = "signals.json";
-/// The folder, in a plan's folder, of the builders' worktrees.
+/// Name of the folder, inside a plan's folder, for the builders' worktrees.
 pub const WORKTREES: &str = "worktrees";
 const INTEGRATION: &str = "integration";
 /// Time to wait for another process that holds the lock of a plan.
 pub const LOCK_PATIENCE: Duration = Duration::from_secs(10);
-/// Time to wait for another process of this clone that talks to a remote.
+/// Time to wait while another process of this clone talks to a remote.
 const SYNC_PATIENCE: Duration = Duration::from_secs(60);
-/// The conventions and commands of the code base.
+/// File with the conventions and commands of the code base.
 pub const CONTEXT: &str = "context.md";
-/// The research for the plan.
+/// File with the research for the plan.
 pub const RESEARCH: &str = "research.md";
-/// The description of a plan.
+/// File with the description of a plan.
 pub const PLAN: &str = "plan.json";
 
 /// Size limit of `signals.json`, in bytes.
@@ -59,7 +59,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The approved leaves that were edited since. Parses only if the text has changed.
+    /// The leaves that were edited after their approval. Parses only if the text has changed.
     pub fn edited(&self, state: &State) -> BTreeSet<TaskId> {
         let same = state
             .approval
@@ -72,7 +72,7 @@ impl Tree {
         }
     }
 
-    /// The parsed tree. Reporting its faults is up to `fp validate`.
+    /// The parsed tree. Ignores parse errors, which `fp validate` reports.
     pub fn parse(&self) -> Plan<'_> {
         plan::parse(&self.text).0
     }
@@ -127,7 +127,7 @@ impl OpenPlan {
         Some(self.folder.file(CONTEXT)).filter(|path| path.is_file())
     }
 
-    /// The file need not exist.
+    /// The path of the signals file, which need not exist.
     pub fn signals_file(&self) -> PathBuf {
         self.folder.file(SIGNALS)
     }
@@ -174,7 +174,7 @@ impl OpenPlan {
         LeadLook::in_folder(self.folder.path())
     }
 
-    /// Takes the lock for appending to the log; waits for another process that has it.
+    /// Takes the lock for appending to the log; waits if another process holds it.
     pub fn lock(&self) -> HostResult<Ledger<'_>> {
         self.store.lock(LOCK_PATIENCE)
     }
@@ -191,8 +191,9 @@ impl OpenPlan {
         }
     }
 
-    /// Like [`OpenPlan::lock_in_order`], for a caller that holds the lock on worktrees. Releases the lock if this
-    /// machine has lost tasks, because [`OpenPlan::keep_lost`] has to save their work first.
+    /// Like [`OpenPlan::lock_in_order`], for a caller that holds the lock on worktrees. If this machine has lost tasks,
+    /// releases the lock and returns the result of the sync, because [`OpenPlan::keep_lost`] has to save their work
+    /// first.
     pub fn try_lock_in_order(&self) -> HostResult<Result<Ledger<'_>, Synced>> {
         let (ledger, synced) = self.store.lock_in_order(SYNC_PATIENCE)?;
         Ok(if synced.lost.is_none() {
@@ -230,7 +231,7 @@ impl OpenPlan {
         }
     }
 
-    /// The lock for making commits: only one at a time in the whole repository.
+    /// The lock for making commits; only one process at a time may commit in the whole repository.
     pub fn commit_lock(&self) -> PathBuf {
         self.folder.path().with_file_name("commit.lock")
     }
@@ -255,8 +256,8 @@ impl OpenPlan {
             .join(WORKTREES)
     }
 
-    /// The user's checkout in which `fp` was called; from a builder's worktree, the main one. Fails without
-    /// git.
+    /// The user's checkout in which `fp` was called, or the main one if it was called in a builder's worktree. Fails
+    /// without git.
     pub fn git(&self) -> HostResult<Git> {
         let plans = self.repo.plans_dir(&self.settings);
         let plans = platform::real_path(&plans).unwrap_or(plans);
@@ -268,9 +269,9 @@ impl OpenPlan {
         })
     }
 
-    /// The checkout that receives the run's commits. A shared plan has its own. If builders have their own worktrees,
-    /// it is the one in which the run was started, else the one in which `fp` was called. Fails without git, or if the
-    /// checkout is gone.
+    /// The checkout that receives the run's commits. A shared plan has its own. Otherwise it is the checkout in which
+    /// the run was started if builders have their own worktrees, or else the one in which `fp` was called. Fails
+    /// without git, or if the checkout is gone.
     pub fn checkout(&self, state: &State) -> HostResult<Git> {
         let of_run = || {
             state

@@ -67,7 +67,7 @@ impl PlanFolder {
         &self.id
     }
 
-    /// Absolute.
+    /// The folder's absolute path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -177,7 +177,8 @@ impl Plans {
             .filter(|_| !is_number)
     }
 
-    /// Opens the only active plan. `active` returns a plan's line for a list of several, or `None` if it is not active.
+    /// Opens the only active plan. `active` returns the line that describes a plan in a list, or `None` if the plan
+    /// isn't active.
     fn only_active(
         &self,
         active: impl Fn(&PlanFolder) -> Option<String>,
@@ -268,8 +269,8 @@ impl Plans {
     }
 }
 
-/// A plan's line for a list of the active ones; `None` if its run is over. A plan with an unreadable log counts as active:
-/// the command that opens it reports the error.
+/// The line that describes a plan in a list of active ones; `None` if its run is over. A plan with an unreadable log
+/// counts as active: the command that opens it reports the error.
 fn activity_of(folder: &PlanFolder) -> Option<String> {
     let lead = LeadLook::in_folder(folder.path());
     let Ok(loaded) = Store::new(folder.path().to_owned(), folder.id().clone()).load() else {
@@ -388,8 +389,7 @@ fn select_id(selector: &str, existing: Vec<PlanId>) -> HostResult<PlanId> {
     }
 }
 
-/// The sort key of plans: the date in the id, its words, and the number behind the date. Ids without a date
-/// come first.
+/// The sort key of plans: the date in the id, its words, and the number after the date. Ids without a date come first.
 fn age(id: &PlanId) -> (&str, &str, u32) {
     let text = id.as_str();
     let is_date = |part: &str| part.len() == 8 && part.bytes().all(|b| b.is_ascii_digit());

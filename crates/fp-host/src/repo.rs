@@ -19,7 +19,7 @@ pub const ROADMAPS: &str = ".fractal-planner/roadmaps";
 /// Size limit of git's own files, in bytes.
 const GIT_FILE_CAP: u64 = 64 * 1024;
 
-/// A place to keep plans.
+/// A repository, or a folder without git, in which plans are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repo {
     /// The root of the main worktree; without git, the nearest folder with a `.fractal-planner`, or else the folder
@@ -134,13 +134,14 @@ pub(crate) fn git_dir_of(folder: &Path) -> Option<PathBuf> {
     platform::real_path(git_dir).ok()
 }
 
-/// The checkout that owns the git directory `shared`, for a linked worktree. `None` for a standalone bare repository.
+/// The main checkout for a linked worktree whose shared git directory is `shared`. `None` for a standalone bare
+/// repository.
 fn main_worktree(shared: &Path) -> Option<PathBuf> {
     let beside = shared.parent()?;
     if git_dir_of(beside).as_deref() == Some(shared) {
         return Some(beside.to_owned());
     }
-    // A submodule's git directory lies inside its superproject's and names the checkout.
+    // A submodule's git directory lies inside its superproject's, and its config names the checkout.
     let config = file::read_text(&shared.join("config"), GIT_FILE_CAP).ok()?;
     let value = config.lines().find_map(|line| {
         let (key, value) = line.split_once('=')?;

@@ -22,7 +22,7 @@ use crate::platform::{self, TERMINAL_IN_ENVIRONMENT};
 static TAKEN: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
-/// The user's request.
+/// Input for the view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScreenInput {
     /// Scroll by this many lines, down if positive.
@@ -74,7 +74,7 @@ impl Screen {
         HOOK.call_once(|| {
             let before = panic::take_hook();
             panic::set_hook(Box::new(move |panic| {
-                // Restored first, since the panic's message would vanish with the alternate screen.
+                // The terminal is restored first, since the panic's message would vanish with the alternate screen.
                 give_back();
                 before(panic);
             }));
@@ -102,15 +102,15 @@ impl Screen {
         let mut out = io::stdout().lock();
         queue!(out, BeginSynchronizedUpdate)?;
         if self.drawn_for.replace(size) != Some(size) {
-            // Each terminal rearranges its lines in its own way when resized.
+            // Terminals differ in how they rearrange their lines when resized.
             self.shown.clear();
             queue!(out, Clear(ClearType::All))?;
         }
         for (number, row) in (0..lines.len().max(self.shown.len())).zip(0_u16..) {
             let line = lines.get(number).map_or("", String::as_str);
             if self.shown.get(number).map(String::as_str) != Some(line) {
-                // Cleared before the text: after a line as wide as the terminal, clearing to the end would erase its
-                // last character.
+                // The line is cleared before its text is printed: after a line as wide as the terminal, clearing to the
+                // end would erase the last character.
                 queue!(
                     out,
                     MoveTo(0, row),
@@ -136,7 +136,7 @@ impl Screen {
             Err(_) => ScreenInput::End,
         };
         if input == ScreenInput::Resized {
-            // The terminal may already be back at the old size.
+            // Forces a full redraw, since the terminal may already be back at the old size.
             self.drawn_for = None;
         }
         if self.interrupt.take_request() {

@@ -64,7 +64,7 @@ pub struct Loaded {
     unended: bool,
     /// True if the log was replayed because no snapshot matched it.
     replayed: bool,
-    /// In a shared plan, the state that isn't in the log yet.
+    /// In a shared plan, the entries that aren't in the log yet.
     waiting: Waiting,
 }
 
@@ -106,7 +106,7 @@ impl Store {
         self.folder.join(SNAPSHOT)
     }
 
-    /// The current state of the log. Fails if the log can't be read or a line is no entry.
+    /// The current state of the log. Fails if the log can't be read or a line isn't an entry.
     pub fn load(&self) -> HostResult<Loaded> {
         let log = open_marked(&self.log_file())?;
         let mark = log
@@ -197,14 +197,14 @@ impl Store {
         if let Some(key) = MachineKey::read(&folder)? {
             return Ok(key);
         }
-        // Without a key, no entry counted as this machine's.
+        // The remembered state was read without a key, so none of its entries count as this machine's.
         self.remember(None);
         MachineKey::make(&folder)
     }
 
     /// The state of an empty log, as this machine sees it.
     pub fn empty_state(&self) -> State {
-        // An unreadable file is reported only where the remote is needed.
+        // An unreadable membership file is reported only where the remote is needed.
         let machine = self
             .membership()
             .ok()
@@ -224,7 +224,7 @@ impl Store {
         if loaded.unended || loaded.whole < loaded.mark.bytes {
             loaded.mark = mend(&self.log_file(), loaded.whole, loaded.unended)?;
         }
-        // The last writer was killed before it could write a snapshot.
+        // A replay means that the last writer was killed before it could write a snapshot.
         let snapshot_due = loaded.replayed;
         Ok(Ledger {
             store: self,
@@ -255,13 +255,13 @@ fn cut_back(path: &Path, seq: u64, written: u64) -> String {
 /// The folder of this machine's key.
 fn key_folder() -> HostResult<PathBuf> {
     match cfg!(test) {
-        // The user's own folder stays unchanged.
+        // Tests leave the user's own folder unchanged.
         true => Ok(std::env::temp_dir().join("fp-host-tests")),
         false => trust::trust_folder(&trust::process_variable),
     }
 }
 
-/// This machine's key. An unusable one is reported only where it is needed.
+/// This machine's key. An unusable key is reported only where it is needed.
 fn readable_key() -> Option<MachineKey> {
     MachineKey::read(&key_folder().ok()?).ok().flatten()
 }
@@ -275,7 +275,7 @@ struct Replayed {
     whole: usize,
     /// The code of the last line.
     code: String,
-    /// The fault of the first invalid line. Nothing after it is read.
+    /// The error in the first invalid line. Nothing after that line is read.
     fault: Option<HostError>,
 }
 
@@ -323,7 +323,7 @@ impl Ledger<'_> {
         &self.loaded.state
     }
 
-    /// The state; releases the lock.
+    /// Releases the lock and returns the state.
     pub fn into_state(self) -> Arc<State> {
         Arc::clone(&self.loaded.state)
     }
@@ -414,7 +414,7 @@ impl Ledger<'_> {
         Ok(())
     }
 
-    /// The chain at the end of the log.
+    /// The chain as it stands at the end of the log.
     fn chain(&self) -> Chain<'_> {
         Chain::new(Some(&self.key), &self.store.plan_id, &self.loaded.code)
     }

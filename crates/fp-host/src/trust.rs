@@ -75,7 +75,7 @@ pub enum Consent {
     Made { plan: PlanId },
     /// The plan is made from a prompt that asks for no review.
     Auto { plan: PlanId },
-    /// Agents start as processes in the repository, and pick up its settings, hooks and instructions.
+    /// Agents may start as processes in the repository, where they pick up its settings, hooks and instructions.
     Agents,
     /// The protected settings in a project's file.
     Settings { hash: String },
@@ -84,7 +84,7 @@ pub enum Consent {
 }
 
 impl Consent {
-    /// The plan concerned.
+    /// The plan that the consent is about, if any.
     fn plan(&self) -> Option<&PlanId> {
         match self {
             Self::Plan { plan, .. }
@@ -110,7 +110,7 @@ impl Consent {
         }
     }
 
-    /// True for an approval of `wanted`.
+    /// True if this is an approval of the plan `wanted`.
     fn approves_plan(&self, wanted: &PlanId) -> bool {
         matches!(self, Self::Plan { plan, .. } if plan == wanted)
     }
@@ -145,7 +145,7 @@ fn consent_needed(state: &State) -> Consent {
 pub struct AgreedCommands(());
 
 impl AgreedCommands {
-    /// Runs `lines`, which are commands from that state. This is the only way to run a plan's commands.
+    /// Runs `lines`, which are commands from the approved state. This is the only way to run a plan's commands.
     pub(crate) fn run<'l>(
         self,
         lines: impl IntoIterator<Item = &'l str>,
@@ -156,12 +156,12 @@ impl AgreedCommands {
     }
 }
 
-/// A repository of this machine.
+/// Identifies a repository on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct RepositoryIdentity {
-    /// The git directory that its worktrees share; without git, its folder.
+    /// The git directory that the repository's worktrees share; without git, the repository's folder.
     path: PathBuf,
-    /// Its first commit, which tells it from another repository put in its place.
+    /// The repository's first commit, which distinguishes it from another repository put in its place.
     #[serde(skip_serializing_if = "Option::is_none")]
     root: Option<String>,
 }
@@ -206,7 +206,7 @@ fn approved_elsewhere(plan: &PlanId) -> HostError {
 #[derive(Debug, Clone)]
 pub struct TrustStore {
     folder: PathBuf,
-    /// The path in the repository's identity.
+    /// The repository's path, as in its identity.
     repository: PathBuf,
     worktree: PathBuf,
 }
@@ -229,7 +229,7 @@ impl TrustStore {
         Self::of_user(&process_variable, repo)
     }
 
-    /// Its folder, which belongs to the user alone.
+    /// The store's folder, which belongs to the user alone.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -238,8 +238,8 @@ impl TrustStore {
         self.folder.join("trust.jsonl")
     }
 
-    /// True if the user agreed to `consent` in the repository at this path. Doesn't read the repository. An unreadable
-    /// line is ignored.
+    /// True if the user agreed to `consent` in a repository at this path, which may have been replaced since. Doesn't
+    /// read the repository. Ignores unreadable lines.
     pub fn knows(&self, consent: &Consent) -> HostResult<bool> {
         Ok(self
             .lines_with(consent)?
@@ -274,7 +274,7 @@ impl TrustStore {
         Ok(state.foreign.is_none() && self.trusts(&consent_needed(state))?)
     }
 
-    /// The same without reading the repository.
+    /// Like [`TrustStore::approves`], but doesn't read the repository.
     pub fn knows_approval(&self, state: &State) -> HostResult<bool> {
         Ok(state.foreign.is_none() && self.knows(&consent_needed(state))?)
     }
@@ -284,7 +284,7 @@ impl TrustStore {
         if self.approves(state)? {
             return Ok(AgreedCommands(()));
         }
-        // Without a usable key no entry counts as this machine's.
+        // Without a usable key, no entry counts as this machine's, so report that first.
         MachineKey::read(&self.folder)?;
         let plan = &state.plan_id;
         let is_approved = match self.last_approval(plan)? {
@@ -343,7 +343,7 @@ impl TrustStore {
             .collect())
     }
 
-    /// The repository as it is now.
+    /// The repository's current identity.
     fn identity(&self) -> HostResult<RepositoryIdentity> {
         let root = match self.repository == self.worktree {
             true => None,
@@ -393,7 +393,7 @@ impl TrustStore {
         self.write_note(&self.agreed_file(plan), &note)
     }
 
-    /// Writes a note of the user's to `path`, in a folder of the store.
+    /// Writes `note` to `path`, which is in a folder of the store.
     fn write_note(&self, path: &Path, note: &impl Serialize) -> HostResult<()> {
         let failed = HostError::writing(path);
         let text = serde_json::to_vec(note).map_err(|error| failed(error.into()))?;
@@ -438,7 +438,7 @@ impl TrustStore {
         self.write_note(&self.prompt_file(session)?, &note)
     }
 
-    /// Takes this session's stored prompt in this repository out of the store, so that it counts only once.
+    /// Takes the prompt stored for `session` in this repository out of the store, so that it counts only once.
     pub fn take_prompt(&self, session: &str) -> HostResult<Option<String>> {
         let path = self.prompt_file(session)?;
         let Some(text) = file::read_text_if_there(&path, PROMPT_CAP)? else {
@@ -487,7 +487,7 @@ struct AgreedNote {
 /// A prompt and its repository.
 #[derive(Serialize, Deserialize)]
 struct PromptNote {
-    /// The path in the repository's identity.
+    /// The repository's path, as in its identity.
     repository: PathBuf,
     prompt: String,
     /// The client's transcript of the conversation.

@@ -1,4 +1,5 @@
-//! Parses shell commands just far enough to tell one command from two, and to find the program that each starts.
+//! Parses shell commands just far enough to tell one command from two, and to find the program that each command
+//! starts.
 
 /// Programs that start a new command after a comma, even if the line begins with another program.
 const RUNNERS: [&str; 40] = [
@@ -35,7 +36,7 @@ pub(crate) fn program_of(command: &str) -> Option<&str> {
             let word = word.trim_end_matches([')', '}', ';']);
             return (plain(word) && !word.is_empty()).then_some(word);
         }
-        // A quoted value may continue after the blank.
+        // A quoted value may contain blanks and so continue in the next word.
         if !plain(name)
             || !value
                 .chars()
@@ -63,7 +64,7 @@ pub(crate) fn certain_commands(line: &str) -> Vec<&str> {
     commands
 }
 
-/// True if `word` after a comma definitely starts a command, in a line that starts with the program `first`.
+/// True if `word`, following a comma, definitely starts a command in a line that starts with the program `first`.
 pub(crate) fn starts_command(first: Option<&str>, word: &str) -> bool {
     first == Some(word) || RUNNERS.contains(&word)
 }

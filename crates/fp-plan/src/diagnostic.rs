@@ -17,7 +17,7 @@ impl Span {
         Self { start, end }
     }
 
-    /// The place of `part`, a slice of `text`.
+    /// The span of `part`, a slice of `text`.
     pub(crate) fn of_slice(text: &str, part: &str) -> Self {
         let start = part.as_ptr() as usize - text.as_ptr() as usize;
         Self::new(start, start + part.len())
@@ -55,7 +55,7 @@ pub struct Diagnostic {
     #[serde(rename = "type")]
     pub rule: &'static str,
     pub severity: Severity,
-    /// Its place in the source; a report prints lines and columns instead.
+    /// The finding's place in the source; reports print lines and columns instead.
     #[serde(skip)]
     pub span: Span,
     /// Id of the task; empty if there is none.
@@ -68,12 +68,12 @@ pub struct Diagnostic {
     pub parent_id: Option<String>,
     /// Depth of the task; the root's is 0.
     pub depth: usize,
-    /// The fault, in one sentence without a full stop.
+    /// The problem, in one sentence without a full stop.
     pub detail: String,
     /// The remedy, in one sentence without a full stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// The edits that resolve it, in source order; empty if it needs judgement.
+    /// The edits that resolve the finding, in source order; empty if that takes judgement.
     #[serde(rename = "fix", skip_serializing_if = "Vec::is_empty")]
     pub fixes: Vec<TextFix>,
 }
@@ -101,19 +101,19 @@ impl Diagnostic {
         }
     }
 
-    /// Adds the remedy.
+    /// Sets the remedy.
     pub(crate) fn set_hint(&mut self, hint: impl Into<String>) -> &mut Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Adds the edits that resolve it.
+    /// Sets the edits that resolve the finding.
     pub(crate) fn fixes(&mut self, fixes: Vec<TextFix>) -> &mut Self {
         self.fixes = fixes;
         self
     }
 
-    /// True if it fails validation; under `strict`, warnings fail too.
+    /// True if the finding fails validation; under `strict`, warnings do too.
     pub fn fails(&self, strict: bool) -> bool {
         strict || self.severity == Severity::Error
     }

@@ -1,4 +1,4 @@
-//! Changes single leaves of a tree by editing its text, which leaves everything around them as it is.
+//! Changes single leaves of a tree by editing its text, so that everything around them stays as it is.
 
 use std::collections::{HashMap, HashSet};
 
@@ -39,7 +39,7 @@ pub struct EditedTree {
     pub text: String,
     /// The id of the edited leaf.
     pub task: String,
-    /// The tasks that no longer wait for a removed one.
+    /// The tasks that no longer wait for a removed task.
     pub loosened: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ pub fn with_leaf(text: &str, place: LeafPlace<'_>, leaf: &str) -> Result<EditedT
     checked_edit(text, edited, id, Vec::new())
 }
 
-/// Removes the leaf `id`, and its id from the tasks that wait for it.
+/// Removes the leaf `id`, and removes its id from the tasks that wait for it.
 pub fn without_leaf(text: &str, id: &str) -> Result<EditedTree, NotPlaced> {
     let (plan, _) = parse(text);
     let task = leaf_of(&plan, id)?;

@@ -1,4 +1,4 @@
-//! Adds advice to an error's message, and decides how a command that hits the error exits.
+//! Adds advice to an error's message, and determines the exit status of a command that fails with the error.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Maps file extensions to languages, for every part of the program that treats them differently.
+//! Maps file extensions to languages, for every part of the program that treats languages differently.
 
 /// A language, or a family of languages whose files import each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

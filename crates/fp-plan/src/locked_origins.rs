@@ -14,8 +14,8 @@ pub type LockedOrigins = BTreeMap<String, BTreeSet<String>>;
 const FIELDS: &str = "archive checksum contentHash dist files git hashes index integrity location ref resolved sdist \
     source state url wheels";
 
-/// The origins in the text of the lock file `name`, which is in lower case; `None` if the text isn't such a file. Empty
-/// for a kind of file that has no origins.
+/// The origins in the text of the lock file `name`, which is in lower case; `None` if the text can't be parsed as such
+/// a file. Empty for a kind of file that doesn't record origins.
 pub fn locked_origins(name: &str, text: &str) -> Option<LockedOrigins> {
     let mut found = LockedOrigins::new();
     match name {
@@ -41,7 +41,7 @@ pub fn locked_origins(name: &str, text: &str) -> Option<LockedOrigins> {
     Some(found)
 }
 
-/// The name of a package of [`LockedOrigins`].
+/// The package name in a key of [`LockedOrigins`].
 pub fn package_name(package: &str) -> &str {
     package.rsplit_once(' ').map_or(package, |(name, _)| name)
 }
@@ -53,7 +53,7 @@ pub fn host_of(origin: &str) -> Option<&str> {
     Some(host.rsplit_once('@').map_or(host, |(_, host)| host))
 }
 
-/// Adds the packages in `value`, found at `key`: everything that has a version.
+/// Adds the packages in `value`, which was found at `key`. Everything that has a version counts as a package.
 fn add_versions(key: &str, value: &Value, found: &mut LockedOrigins) {
     if let Value::Array(items) = value {
         items.iter().for_each(|item| add_versions(key, item, found));
@@ -65,7 +65,7 @@ fn add_versions(key: &str, value: &Value, found: &mut LockedOrigins) {
     let state = |key: &str| object.get("state")?.get(key)?.as_str();
     let version = word("version").or(state("version")).or(state("revision"));
     let version = version.or(word("resolved")).or(word("ref"));
-    // In TOML, `package` is the list of them.
+    // Entries of the `package` list in TOML count even without a version.
     if let Some(version) = version.or((key == "package").then_some("")) {
         let key = key.rsplit("node_modules/").next().unwrap_or(key);
         let name = word("name").or(word("identity")).unwrap_or(key);
@@ -109,7 +109,7 @@ fn add_blocks(text: &str, indent: usize, found: &mut LockedOrigins) {
     }
 }
 
-/// `"a": ["a@1.0.0", "registry or address", {…}, "sha512-…"],`
+/// Adds the packages on lines such as `"a": ["a@1.0.0", "registry or address", {…}, "sha512-…"],`.
 fn add_bun(text: &str, found: &mut LockedOrigins) {
     for line in text.lines() {
         let Some((_, package)) = line.split_once(": [\"") else {
@@ -130,7 +130,7 @@ fn add_bun(text: &str, found: &mut LockedOrigins) {
     }
 }
 
-/// `module v1.0.0 h1:…=`
+/// Adds the packages on lines such as `module v1.0.0 h1:…=`.
 fn add_sums(text: &str, found: &mut LockedOrigins) {
     for line in text.lines() {
         if let Some((package, sum)) = line.rsplit_once(' ') {
@@ -163,7 +163,7 @@ fn add_gems(text: &str, found: &mut LockedOrigins) {
     }
 }
 
-/// `group:name:1.0.0=…`, without any origin.
+/// Adds the packages on lines such as `group:name:1.0.0=…`, which state no origin.
 fn add_artifacts(text: &str, found: &mut LockedOrigins) {
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         if let [group, name, version] = line.splitn(3, ':').collect::<Vec<_>>()[..] {

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
-/// The code fences and HTML comments of `text`, each with true if it is closed. A block containing a line that opens
-/// another one of its kind counts as unclosed, since its own end is missing.
+/// The code fences and HTML comments of `text`, each with a flag that is true if it is closed. A block with a line that
+/// opens another one of its kind counts as unclosed, since its own end must be missing.
 pub fn literal_blocks(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let events = Parser::new(text).into_offset_iter();
     events.filter_map(|(event, range)| {
@@ -28,7 +28,7 @@ pub fn literal_blocks(text: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-/// The marks of a fence at the start of `text`.
+/// The run of backticks or tildes that `text` starts with.
 pub(crate) fn fence_marks(text: &str) -> &str {
     let mark = text.chars().next().filter(|mark| matches!(mark, '`' | '~'));
     let rest = mark.map_or(text, |mark| text.trim_start_matches(mark));
@@ -45,7 +45,7 @@ pub(crate) fn code_spans(text: &str) -> Vec<Range<usize>> {
         b'`' | b' ' | b'\t' | b'\r' | b'\n' => char::from(byte),
         _ => 'x',
     });
-    // Starts with text, so that it can't be a fence or indented code.
+    // The leading `x` keeps the page from starting with a fence or indented code.
     let page: String = std::iter::once('x').chain(marks).collect();
     let events = Parser::new(&page).into_offset_iter();
     events
@@ -92,7 +92,7 @@ pub fn inline(text: &str) -> String {
     out
 }
 
-/// True if `c` could be markup, given `line`, the part of its line before it, and `after`, the character after it.
+/// True if `c` could be markup. `line` is the text before it on its line, and `after` is the character after it.
 fn is_markup(c: char, line: &str, after: Option<char>) -> bool {
     let within_word = |c: char| c.is_alphanumeric();
     match c {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     proptest! {
-        /// Any title, in its place, renders as a paragraph of text and code.
+        /// Any title in a list item renders as a paragraph of text and code.
         #[test]
         fn text_stays_text(text in "[-a1 `*_#<>\\[\\]()&~|!:.$=+\\\\]{0,24}") {
             let page = format!("1. [Task 1]: {}\n   - Files: none\n", as_text(text.trim()));

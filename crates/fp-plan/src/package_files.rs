@@ -27,7 +27,7 @@ pub enum PackageReader {
 }
 
 impl PackageReader {
-    /// The package names in a text; `None` if the text isn't such a file.
+    /// The package names in `text`; `None` if `text` isn't a file of the expected kind.
     pub fn names_in(self, text: &str) -> Option<PackageNames> {
         match self {
             Patterns(patterns) => Some(found_by(text, patterns)),
@@ -84,7 +84,7 @@ pub fn is_manifest(path: &str) -> bool {
     manifest_kind(&path.to_lowercase()).is_some()
 }
 
-/// True if `path` is a lock file that belongs to the manifest `listed`, in its folder or above.
+/// True if `path` is a lock file for the manifest `listed`, in the manifest's folder or above it.
 pub fn is_lock_of(path: &str, listed: &str) -> bool {
     let (path, listed) = (&path.to_lowercase(), &listed.to_lowercase());
     let (Some((lock, _)), Some((manifest, _))) = (lock_kind(path), manifest_kind(listed)) else {
@@ -97,7 +97,7 @@ pub fn is_lock_of(path: &str, listed: &str) -> bool {
     lock == manifest && below
 }
 
-/// The kind of lock file at `path`, in any case.
+/// The kind of lock file at `path`, ignoring case.
 pub fn lock_kind(path: &str) -> Option<(Language, PackageReader)> {
     let name = path.rsplit('/').next()?;
     let mut known = LOCKS.iter();

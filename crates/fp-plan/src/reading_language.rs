@@ -1,8 +1,8 @@
 //! Determines the language for texts that people read: questions, reports, task titles, commit messages. Texts that
 //! programs read stay as they are, so the rule mentions both.
 
-/// The language to write in: the `configured` one, or else the language of `words`, the user's own words, if their
-/// script determines it. `None` if it doesn't, as with Latin letters; then whoever reads the words can tell.
+/// The language to write in: the `configured` one, or else that of `words`, the user's own words, if their script
+/// determines it. `None` if it doesn't, as with Latin letters; the reader of the words has to tell then.
 pub fn choose_language(configured: Option<&str>, words: &str) -> Option<String> {
     configured
         .map(|name| name.trim().to_owned())

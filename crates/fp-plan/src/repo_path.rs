@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct RepoPath(Vec<u8>);
 
 impl RepoPath {
-    /// Takes the bytes as git prints them under `-z`.
+    /// Creates a path from the bytes that git prints with `-z`.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Self {
         Self(bytes.into())
     }
@@ -33,7 +33,7 @@ impl RepoPath {
         &self.0
     }
 
-    /// The folders above it, from the top down.
+    /// The folders above the path, from the top down.
     pub fn folders(&self) -> impl Iterator<Item = &[u8]> {
         self.0
             .iter()

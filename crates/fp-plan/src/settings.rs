@@ -22,19 +22,19 @@ pub use removed::RemovedSetting;
 /// A setting, or a group of settings.
 #[derive(Debug, Clone)]
 pub struct SettingRow {
-    /// Its name in files.
+    /// The setting's name in files.
     pub name: String,
     pub kind: SettingKind,
     pub class: SettingClass,
     pub about: &'static str,
 }
 
-/// The values that a repository may set; its own file, or that of a plan in it, may come from a stranger.
+/// The values that a repository may set. Its settings file, or that of a plan in it, may come from a stranger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SettingClass {
     /// Any value.
     Open,
-    /// Only letters, blanks, `-` and parentheses, since agents are told to write the way it says.
+    /// Only letters, blanks, `-` and parentheses, since the value names the language that agents are told to write in.
     Words,
     /// No value, since the setting loosens a check, or agents read it. On a group, this covers all of its settings.
     Protected,
@@ -233,7 +233,7 @@ settings! {
     }
 }
 
-/// The name of a field in files.
+/// The name of a field in settings files.
 fn camel_case(field: &str) -> String {
     let mut parts = field.split('_');
     let first = parts.next().unwrap_or_default().to_owned();
@@ -298,7 +298,7 @@ fn add_by_key(prefix: &str, value: Value, found: &mut Vec<(String, Value)>) {
 #[serde(transparent)]
 pub struct SettingsLayer {
     values: Value,
-    /// The settings from earlier versions that were found in the source.
+    /// Settings from earlier versions that the source still has.
     #[serde(skip)]
     pub removed: Vec<RemovedSetting>,
 }
@@ -382,8 +382,8 @@ fn is_words(text: &str) -> bool {
         .all(|c| c.is_alphabetic() && !is_invisible(c) || matches!(c, ' ' | '-' | '(' | ')'))
 }
 
-/// The row of the setting or group of settings with the dotted `key`, and its class: the strictest of its own class and
-/// those of its groups.
+/// The row of the setting or group of settings with the dotted `key`, and the strictest class among its own and those
+/// of its groups.
 fn row_of(key: &str) -> Option<(SettingRow, SettingClass)> {
     let (mut rows, mut class, mut found) = (Settings::rows(), Open, None);
     for name in key.split('.') {
@@ -427,7 +427,7 @@ pub fn kind_of(key: &str) -> Result<SettingKind, SettingFault> {
 /// Parses `text`, given on the command line, as a number for the setting `key`.
 ///
 /// # Errors
-/// If the number doesn't fit, a description of the values that the setting accepts.
+/// A description of the values that the setting accepts, if `text` isn't one of them.
 pub fn whole_number(key: &str, text: &str) -> Result<u32, String> {
     let kind = kind_of(key).map_err(|fault| fault.to_string())?;
     let number = text.parse::<u32>().ok();
@@ -466,7 +466,7 @@ choices! {
     /// The order among ready tasks.
     #[derive(Default)]
     ExecutionOrder {
-        /// First in the plan goes first.
+        /// In the order of the plan.
         #[default]
         DocumentOrder = "document-order",
         /// Highest composite signal first, then highest complexity.
@@ -477,7 +477,7 @@ choices! {
 
     /// The leader of a run.
     Engine {
-        /// The session that was asked for the run.
+        /// The session in which the run was requested.
         Session = "session",
         /// `fp run`, with a process for each agent.
         Processes = "processes",
@@ -485,7 +485,7 @@ choices! {
 
     /// The place where a builder works.
     Isolation {
-        /// In a git worktree of its own.
+        /// In its own git worktree.
         Worktree = "worktree",
         /// In the user's checkout, together with the others.
         Shared = "shared",
@@ -493,7 +493,7 @@ choices! {
         Auto = "auto",
     }
 
-    /// The way the comment check talks to the model.
+    /// How the comment check reports to the model.
     CommentMode {
         /// As additional context for the edit.
         Warn = "warn",
@@ -511,9 +511,9 @@ choices! {
         Deny = "deny",
     }
 
-    /// Refused, with advice on how to proceed.
+    /// The response to a builder's edit outside its task's files.
     GuardMode {
-        /// Refused, with the way out.
+        /// Refused, with advice on how to proceed.
         Deny = "deny",
         /// Allowed, with a warning to the builder.
         Warn = "warn",

@@ -1,5 +1,5 @@
 //! Reads what manifests and the test runners' own files say about tests: the scripts that run them, the targets that
-//! are built from them, and which of them a runner selects.
+//! are built from them, and which tests a runner selects.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use crate::package_files::{toml_value, values_in};
 /// How a setting can keep tests from running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestSettingKind {
-    /// Selects tests: any change to it can.
+    /// Selects tests: any change can keep some from running.
     Selects,
-    /// Runs tests: replacing or removing it can.
+    /// Runs tests: replacing or removing it can keep them from running.
     Runs,
-    /// Names what is tested: only removing it can.
+    /// Names what is tested: only removing it can keep tests from running.
     Names,
     /// Isn't known to keep tests from running.
     Tells,
@@ -48,7 +48,7 @@ pub fn has_test_settings(path: &str) -> bool {
     is_manifest || is_of_runner(path)
 }
 
-/// Reads the test settings in the file at `path`; `None` if `text` isn't such a file.
+/// Reads the test settings in the file at `path`; `None` if `text` can't be parsed as such a file.
 pub fn test_settings(path: &str, text: &str) -> Option<TestSettings> {
     let name = file_name(path);
     match &*name {

@@ -80,7 +80,7 @@ fn cut_bytes(text: &mut String, max: usize) {
     }
 }
 
-/// Quotes a path in a prompt, unless it is a plain one.
+/// Quotes a path in a prompt, unless it is short and has only harmless characters.
 pub fn prompt_path(path: &str) -> String {
     const MAX: usize = 200;
     let is_plain =
@@ -113,7 +113,7 @@ pub(crate) fn indented(text: &str, columns: usize) -> String {
 }
 
 /// Like [`shown_command`], but as a code span in a sentence. Line ends and tabs become escapes too, since a sentence
-/// has none.
+/// can't hold them.
 pub fn command_span(command: &str) -> String {
     code_span(&with_escapes(command, |c| is_hidden(c) || c.is_control()))
 }
@@ -207,7 +207,7 @@ pub fn clipped(text: &str, most: usize) -> String {
         .collect()
 }
 
-/// The end of the trimmed `text`, at most `most` bytes; an ellipsis stands for what is missing.
+/// The end of the trimmed `text`, at most `most` bytes; an ellipsis replaces anything cut off.
 pub fn last_part(text: &str, most: usize) -> String {
     let text = text.trim();
     if text.len() <= most {
@@ -241,7 +241,7 @@ pub fn fitted(text: &str, columns: usize) -> String {
     shown
 }
 
-/// Wraps the words of `text` to lines of at most `columns` columns. A wider word gets its own line.
+/// Wraps the words of `text` into lines of at most `columns` columns. A wider word gets its own line.
 pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut width = 0;
@@ -312,7 +312,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(shown).collect())
 }
 
-/// Like [`visible`], but for JSON and without loss: JSON escapes stand for the same characters.
+/// Like [`visible`], but for JSON and lossless: control characters become JSON escapes.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
     if matches!(visible(json), Cow::Borrowed(_)) {
         return Cow::Borrowed(json);
@@ -326,7 +326,8 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(shown.collect())
 }
 
-/// Like [`visible`], but on one line, character by character: for paths and excerpts, whose blanks count.
+/// Like [`visible`], but on one line: each character is replaced by a single one, which preserves blanks in paths and
+/// excerpts.
 pub fn visible_line(text: &str) -> String {
     let chars = text.chars().map(|c| match c {
         '\n' | '\r' | '\t' => ' ',
@@ -349,7 +350,7 @@ fn sign_of(c: char) -> char {
     }
 }
 
-/// True for marks, embeddings, overrides and isolates of writing direction.
+/// True for characters that affect the writing direction: marks, embeddings, overrides and isolates.
 fn is_direction(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -21,7 +21,7 @@ pub const SUBJECTS: usize = 30;
 
 /// Maximum width of a subject, in terminal columns.
 const SUBJECT_COLUMNS: usize = 72;
-/// Minimum number of subjects that make a habit.
+/// Minimum number of subjects from which a convention is inferred.
 const HABIT: usize = 3;
 
 /// The style of subjects.
@@ -29,21 +29,21 @@ const HABIT: usize = 3;
 #[serde(rename_all = "UPPERCASE")]
 pub enum CommitStyle {
     Semantic,
-    /// A phrase or a sentence.
+    /// A phrase or a sentence, without a type.
     Plain,
 }
 
-/// Counts of the features of a repository's subjects.
+/// Statistics about a repository's commit subjects.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CommitHistory {
-    /// Counted subjects, without those that git generates (merges, reverts, fixups).
+    /// Number of subjects, not counting those that git generates (merges, reverts, fixups).
     pub subjects: usize,
     /// Subjects of the form `type: what`.
     pub semantic: usize,
     /// Semantic ones with a scope.
     pub scoped: usize,
-    /// Subjects whose words begin in lower case.
+    /// Subjects whose text, after any type, begins in lower case.
     pub lower_case: usize,
     /// Uses of each type.
     pub types: BTreeMap<String, usize>,
@@ -136,8 +136,8 @@ impl CommitHistory {
         }
     }
 
-    /// Lists the faults of `message`, which may be any text, one sentence each. Empty if it can be committed as it is.
-    /// Surrounding blanks don't count.
+    /// Lists the problems with `message`, which may be any text, one sentence each. Empty if the message can be
+    /// committed as it is. Surrounding blanks don't count.
     pub fn objections(&self, message: &str) -> Vec<String> {
         let message = message.trim();
         let mut lines = message.split('\n');

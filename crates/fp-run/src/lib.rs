@@ -15,7 +15,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Compiles `pattern`, a constant.
+/// Compiles `pattern`, which must be a constant.
 fn regex(pattern: &str) -> regex::Regex {
     regex::Regex::new(pattern).expect("the pattern is a constant")
 }

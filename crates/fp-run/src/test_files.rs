@@ -1,5 +1,5 @@
-//! Knows the conventions for test files in each language, in one place: which files are tests, and which of them
-//! stand beside a file.
+//! The conventions for test files in each language, in one place: which files are tests, and which tests belong to a
+//! given file.
 
 use fp_plan::language::Language;
 use fp_plan::repo_path::RepoPath;
@@ -36,15 +36,15 @@ const FOLDERS: &str = "tests test __tests__ spec specs e2e t unittests androidte
 /// Folders in which test runners keep recorded output.
 const SNAPSHOTS: [&str; 2] = ["snapshots", "__snapshots__"];
 
-/// Languages whose runners treat only files named like a test as tests: any other file in a test folder is loaded by
-/// tests, or by the runner itself.
+/// Languages whose test runners recognise tests by file name only; any other file in a test folder is loaded by tests,
+/// or by the runner itself.
 const BY_NAME_ALONE: [Language; 2] = [Language::Python, Language::Ruby];
 
-/// Parts of the names of files and folders that runners load around the tests, or that tests load in place of what they
-/// test.
+/// Parts of the names of setup files and folders that runners load around the tests, and of stand-ins that tests load
+/// for the code under test.
 const AROUND_TESTS: &str = "setup teardown conftest bootstrap fixture helper mock support";
 
-/// True if a path is a test by its name, or a source file in a test folder.
+/// True if `path` is named like a test, or is a source file in a test folder.
 pub fn is_test_file(path: &RepoPath) -> bool {
     is_test(&path.to_lossy().to_lowercase())
 }
@@ -60,8 +60,8 @@ fn is_test(path: &str) -> bool {
     })
 }
 
-/// True if `path`, a test file in lower case, only holds tests: it is named like one, or it is in a test folder whose
-/// files are all tests and its name doesn't mark it as a setup, helper or fixture of other tests.
+/// True if `path`, a test file in lower case, holds only tests: either it is named like a test, or it is in a folder
+/// where every file is a test and its path doesn't mark it as setup, helper or fixture.
 fn holds_only_tests(path: &str) -> bool {
     let Some(language) = Language::from_path(path) else {
         return false;
@@ -95,7 +95,7 @@ fn patterns_of(language: Language) -> impl Iterator<Item = &'static str> {
     of_language.flat_map(|(_, patterns)| patterns.split(' '))
 }
 
-/// The text that the `*` of a matching `pattern` stands for, without the separators next to it.
+/// The text that the `*` of `pattern` matched in `text`, without adjacent separators.
 fn wild_part<'t>(pattern: &str, text: &'t str) -> &'t str {
     let part = match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
         (Some(end), _) => text.strip_suffix(end),
@@ -105,9 +105,9 @@ fn wild_part<'t>(pattern: &str, text: &'t str) -> &'t str {
     part.unwrap_or(text).trim_matches(['_', '-', '.'])
 }
 
-/// True if `path` holds nothing but tests of the file or folder `listed`: in its language, and in the same folder, in a
-/// folder named like the file, or in a test folder beside it or further up. Test setup and helpers don't count as
-/// tests, because they decide what other tests report. Both paths must be in lower case.
+/// True if `path` holds only tests of the file or folder `listed`. Such a file is in the same language, and it is in
+/// the same folder, in a folder named after the file, or in a test folder beside it or further up. Test setup and
+/// helpers don't count, because they decide what other tests report. Both paths must be in lower case.
 pub(crate) fn is_test_beside(path: &str, listed: &str) -> bool {
     let (folder, name) = split_name(path);
     let (around, last) = split_name(folder);
@@ -120,7 +120,7 @@ pub(crate) fn is_test_beside(path: &str, listed: &str) -> bool {
         && stands_beside(folder, listed)
 }
 
-/// True if tests in `folder` belong to `listed`.
+/// True if `folder` is one where tests of `listed` belong.
 fn stands_beside(folder: &str, listed: &str) -> bool {
     let own = listed.rsplit_once('.').map_or(listed, |(stem, _)| stem);
     if folder == split_name(listed).0 || folder == own {
@@ -140,7 +140,7 @@ fn is_test_folder(name: &str) -> bool {
     patterns.any(|pattern| matches_pattern(pattern, name))
 }
 
-/// The folder of `path`, and its name.
+/// Splits `path` into its folder and its name.
 fn split_name(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }

@@ -120,7 +120,7 @@ pub(crate) fn commands_text(tree: &Plan, end_commands: &[String]) -> String {
     text
 }
 
-/// How the user has agreed, or agrees now at a terminal; `None` without consent.
+/// Returns how the user agreed, asking at the terminal if necessary; `None` without consent.
 fn consent_given(
     proposal: &Proposal<'_>,
     terms: &str,
@@ -176,7 +176,7 @@ impl<'p> Proposal<'p> {
         approval::hash(self.text.as_bytes())
     }
 
-    /// The changes since the last consent, or without one, all commands that may run.
+    /// The changes since the last consent, or if there was none, all commands that may run.
     fn terms(&self) -> String {
         match &self.before {
             Some(before) => before.changes_to(self.tree, &self.end_commands) + "\n",
@@ -209,7 +209,7 @@ impl<'p> Proposal<'p> {
         })
     }
 
-    /// Records the user's consent, first in the log, since the store refers to the log's entry.
+    /// Records the user's consent, first in the log, since the trust store refers to the log entry.
     pub(crate) fn approve(
         &self,
         how: ConsentSource,
@@ -226,7 +226,7 @@ impl<'p> Proposal<'p> {
         let kept = ledger.begin_anew()?;
         // This machine's own plan was moved or copied here, so the work it claims to have isn't here.
         let is_moved = ledger.state().approval.is_some() && !trust.approves(ledger.state())?;
-        // Comes before the approval, which leaves tasks that are being built alone.
+        // Must precede the approval, which doesn't reset tasks that are being built.
         let mut events = Vec::new();
         if is_moved && ledger.state().has_begun() {
             events.push(Event::ProgressDropped {});
@@ -245,7 +245,7 @@ impl<'p> Proposal<'p> {
         events.extend(ledger.after(&events, context.now()).approve(approved)?);
         let changed = !events.is_empty();
         ledger.append(events, context.now())?;
-        // The lock is still held, so that nobody continues the run with an approval that isn't trusted yet.
+        // The lock is still held, so that nobody can continue the run before the approval is trusted.
         trust.add(consent_of(ledger.state()), how, context.now())?;
         if how != ConsentSource::Prompt {
             // With `--auto` the user hasn't seen the plan.
@@ -264,7 +264,7 @@ impl<'p> Proposal<'p> {
 
 /// An approval that was recorded.
 pub(crate) struct Approved {
-    /// False if it was already in the log.
+    /// False if the approval was already in the log.
     changed: bool,
     state: Arc<State>,
     /// The folder where another machine's log was set aside, if there was one.

@@ -42,7 +42,7 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     let mut prepared = prepare_claim(&plan, &args, &tree, context)?;
     let earlier = prepared.earlier.take();
     let first = check_first(&plan, &args.owner, &tree, &mut prepared, context)?;
-    // If the task matters, claims the prepared one, even if another has become ready since.
+    // If the claim was prepared for a specific task, claims that task, even if another has become ready since.
     let is_prepared = first.is_some() || earlier.is_some();
     let chosen = is_prepared.then(|| prepared.chosen.id.clone());
     let wanted = chosen.or(args.task);
@@ -65,8 +65,8 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     context.report(&json, &text)
 }
 
-/// Runs the checks of the prepared task that must fail before its work, and returns the result as an event. Asks the
-/// user if all of them pass.
+/// Runs the checks of the prepared task that must fail before the work begins, and returns the result as an event. If
+/// all of them pass, asks the user instead.
 fn check_first(
     plan: &OpenPlan,
     owner: &AgentName,
@@ -154,14 +154,14 @@ fn payload_of(
     context: &Context,
 ) -> Result<String, CommandError> {
     let goal = plan.goal();
-    // An unreadable interview doesn't prevent the task.
+    // The task can be done without an interview that can't be read.
     let interview = interview_at(&plan.folder.file("interview.json"))
         .ok()
         .flatten();
     let conventions = plan.conventions().map(|path| path.display().to_string());
     let language = reading_language::choose_language(plan.settings.language.as_deref(), &goal);
     tree.with_leaf(&task.leaf, |leaf| {
-        // It is missing only if the tree was read before a newer approval.
+        // The leaf is missing only if the tree was read before a newer approval.
         let leaf = leaf.ok_or_else(|| Refusal::UnknownTask(task.leaf.id.clone()))?;
         let around = Around {
             goal: &goal,
@@ -177,7 +177,7 @@ fn payload_of(
     })
 }
 
-/// The input of a claim, prepared before it is logged.
+/// Everything that a claim needs, prepared before the claim is logged.
 struct Prepared<'p> {
     chosen: Leaf,
     edited: BTreeSet<TaskId>,
@@ -186,7 +186,7 @@ struct Prepared<'p> {
     earlier: Option<String>,
     /// The consent to run the task's checks before its work, if they have to run.
     test_first: Option<AgreedCommands>,
-    /// Held until the claim is logged: no other agent of this name may prepare the worktree for itself.
+    /// Held until the claim is logged, so that no other agent of this name can prepare the worktree for itself.
     worktrees: Option<Worktrees<'p>>,
 }
 
@@ -199,12 +199,12 @@ fn prepare_claim<'p>(
     let mut state = plan.load()?.state;
     let edited = tree.edited(&state);
     let choice = state.choose(&args.owner, args.task.as_ref(), &edited);
-    // Checks take long, so sync first to run them on the newest commit.
+    // Checks are slow, so sync first to run them on the newest commit.
     if state.is_shared() && choice.map_or(true, |task| state.wants_checks_before(&task.leaf.id)) {
         context.notices(&plan.sync()?);
         state = plan.load()?.state;
     }
-    // Checked before taking the lock: a builder that gets nothing should not wait for git.
+    // Checked before taking the lock: a builder that gets no task shouldn't wait for git.
     state.choose(&args.owner, args.task.as_ref(), &edited)?;
     let own = state.is_shared()
         || state.terms().checkout.is_some()
@@ -246,7 +246,8 @@ fn prepare_claim<'p>(
     })
 }
 
-/// The base for measuring `chosen`, which is about to be claimed. Given the lock on `worktrees`, prepares its worktree.
+/// The base from which to measure the changes of `chosen`, which is about to be claimed. Given the lock on `worktrees`,
+/// prepares the builder's worktree.
 fn measuring_base(
     plan: &OpenPlan,
     state: &State,

@@ -23,7 +23,7 @@ use crate::error::{CommandError, CommandResult, Exit};
 /// Size limit of a file, in bytes.
 const CAP: u64 = fp_comments::MAX_BYTES as u64;
 
-/// Longest text of a comment in a reply to a model, in characters.
+/// Maximum length of a quoted comment in a reply to a model, in characters.
 const SHOWN: usize = 80;
 
 /// Find the comments that a model would be asked about
@@ -152,7 +152,7 @@ fn check_files(args: &CheckArgs, context: &Context) -> Result<CommentsReport, Co
         };
         for path in files {
             let name = context.display_path(&path);
-            // A named file must be readable text; a folder may have other files beside code.
+            // A file given by name must be readable text; a folder may also contain files that aren't code.
             let text = match file::read_text(&path, CAP) {
                 Ok(text) => text,
                 Err(_) if is_folder => continue,
@@ -229,13 +229,13 @@ fn is_ignored(path: &Path, ignore: &[String], context: &Context) -> bool {
     ignores(ignore, &path)
 }
 
-/// The question for the model about the comments that its edit added, if any, with instructions for asking it. Reads
+/// The question for the model about the comments that its edit added, if any, with the mode in which to ask it. Reads
 /// the settings only if there is a question.
 pub(crate) fn after_edit(
     hook: &IncomingHook,
 ) -> Result<Option<(CommentMode, String)>, CommandError> {
     let context = &hook.context;
-    // The settings include this variable, but they are read later.
+    // The settings cover this variable too, but they are read later.
     if is_set(&|name| context.env(name), "COMMENT_CHECKER_DISABLED") {
         return Ok(None);
     }
@@ -281,7 +281,7 @@ pub(crate) fn after_edit(
 }
 
 /// The path for matching the ignore globs. Files in the plans folder aren't checked, except in the builders' worktrees,
-/// whose paths count from the worktree.
+/// where paths are relative to the worktree.
 fn checked_path(path: &Path, plans: &Path) -> Option<PathBuf> {
     let real = |path: &Path| platform::real_path(path).unwrap_or_else(|_| path.to_owned());
     let (real_path, real_plans) = (real(path), real(plans));

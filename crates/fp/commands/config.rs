@@ -79,7 +79,7 @@ struct WhichFile {
 }
 
 impl WhichFile {
-    /// The path of the file, which need not exist.
+    /// The path of the settings file, which need not exist.
     fn path(&self, context: &Context) -> Result<PathBuf, CommandError> {
         if !self.user {
             return Ok(context.repo().config_file());
@@ -158,7 +158,7 @@ fn in_force(key: &str, config: &config::Config) -> (Value, SettingOrigin) {
     found.expect("every setting is explained")
 }
 
-/// A value for people: text without quotes, `-` for none.
+/// A value as shown to people: strings without quotes, `-` for none.
 fn as_text(value: &Value) -> String {
     match value {
         Value::Null => "-".into(),
@@ -221,7 +221,7 @@ fn change(key: &str, value: Option<&Value>, which: &WhichFile, context: &Context
     };
     let report = json!({ "key": key, "value": value, "file": file, "changed": changed });
     context.report(&report, &text)?;
-    // The change succeeded, so a fault in another file doesn't matter here.
+    // The change succeeded, so a fault in another settings file doesn't matter here.
     let (Ok(config), Ok(_)) = (context.config(), settings::kind_of(key)) else {
         return Ok(Exit::Done);
     };

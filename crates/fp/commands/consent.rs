@@ -1,4 +1,4 @@
-//! Takes the user's answers from the client's own events: no agent has to repeat them, and none can invent one.
+//! Takes the user's answers from the client's own events, so no agent has to repeat an answer, and none can invent one.
 
 use fp_host::plan::OpenPlan;
 use fp_host::run::commit::before_answer;
@@ -80,7 +80,7 @@ fn record_answer(
     ))
 }
 
-/// The question to be asked word for word, with each line indented by `indent`.
+/// Formats a question that has to be asked word for word, with each line indented by `indent`.
 pub(super) fn question_text(printed: &PrintedQuestion, indent: &str) -> String {
     let PrintedQuestion {
         question, header, ..

@@ -1,5 +1,4 @@
-//! `fp critique`: records a critic's judgement on every leaf, so that the program and not the model counts
-//! it.
+//! `fp critique`: records a critic's judgement on every leaf, so that the program, not the model, does the counting.
 
 use std::collections::BTreeMap;
 

@@ -29,7 +29,7 @@ use crate::context::{Context, consent_of};
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
 
-/// Longest part of a host name that becomes a machine's name, in bytes.
+/// Maximum length of the part of a host name that is used as a machine's name, in bytes.
 const MAX_NAME: usize = 20;
 
 /// Share an approved plan through a git remote, so that other machines can work on it
@@ -77,7 +77,7 @@ pub(crate) struct FleetArgs {
 const LOG_REFS: &str = "refs/fp/";
 
 impl RemoteArgs {
-    /// The remote that was named, or else the only one.
+    /// The remote given on the command line, or else the only one.
     fn remote_of(&self, git: &Git) -> Result<String, CommandError> {
         let known = git.remotes()?;
         let has_origin = known.iter().any(|name| name == "origin");
@@ -158,7 +158,7 @@ pub(crate) fn share_plan(args: ShareArgs, context: &Context) -> CommandResult {
     )
 }
 
-/// Fails unless builders can have worktrees of their own.
+/// Fails unless git can check out a worktree for each builder.
 fn expect_worktrees(git: Git) -> Result<Git, CommandError> {
     match git.worktree_obstacle()? {
         None => Ok(git),
@@ -223,7 +223,7 @@ pub(crate) fn join_plan(args: JoinArgs, context: &Context) -> CommandResult {
     let git = expect_worktrees(Git::open(&context.repo().root)?)?;
     let place = args.at.place_of(&git, id, context)?;
     plans.make_dir()?;
-    // A half-made folder isn't taken for a plan, because its name can't be an id.
+    // A half-made folder can't be mistaken for a plan, because its name can't be an id.
     let stage = tempfile::Builder::new()
         .prefix(".joining-")
         .tempdir_in(plans.dir());
@@ -271,7 +271,7 @@ pub(crate) fn join_plan(args: JoinArgs, context: &Context) -> CommandResult {
         log_joined(&plan, context).map(|()| plan)
     });
     let plan = joined.inspect_err(|_| {
-        // The unfinished folder belongs to nobody yet.
+        // Nothing uses the unfinished folder yet.
         match existing {
             None => drop(std::fs::remove_dir_all(&path)),
             Some(_) => drop(Membership::remove(&path)),
@@ -299,7 +299,7 @@ fn log_joined(plan: &OpenPlan, context: &Context) -> Result<(), CommandError> {
     }
 }
 
-/// True if `state` has the tasks of `tree`.
+/// True if the tasks in `state` are those of `tree`.
 fn has_tasks_of(state: &State, tree: &Plan<'_>) -> bool {
     let planned = approval::leaves_to_run(tree, &[]).unwrap_or_default();
     let is_same = |planned: &Leaf, told: &Leaf| {

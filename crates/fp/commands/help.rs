@@ -35,7 +35,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Machines", &["share", "join", "fleet"]),
     ("Set up", &["install", "doctor", "demo"]),
 ];
-/// The heading of all other commands.
+/// The heading for all other commands.
 pub(crate) const AGENTS: &str = "For agents and scripts";
 
 /// The help topics: each page with its names, the file's name first.

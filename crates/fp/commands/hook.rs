@@ -1,5 +1,5 @@
-//! `fp hook`: reads one JSON object and prints at most one. An error must never block the client, so it
-//! continues as if there were no hook: the exit status is always 0.
+//! `fp hook`: reads one JSON object and prints at most one. An error must never block the client, which should continue
+//! as if there were no hook, so the exit status is always 0.
 
 mod own_calls;
 mod user;
@@ -72,7 +72,7 @@ fn answer_event(event: &str, context: &Context) -> Result<(), CommandError> {
         "session-start" => session_starts,
         "pre-compact" => conversation_is_compacted,
         "stop" => session_stops,
-        // A newer client may have more events.
+        // A newer client may send events that are unknown here.
         _ => return Ok(()),
     };
     answer(&IncomingHook::read_event(context)?)
@@ -105,7 +105,7 @@ impl IncomingHook {
         let cwd = event.cwd.as_deref().map(PathBuf::from);
         let cwd = cwd.filter(|cwd| cwd.is_absolute() && cwd.is_dir());
         let mut context = context.in_directory(cwd.unwrap_or_else(|| context.cwd.clone()));
-        // An agent outside the repository may edit it.
+        // An agent that works outside the repository may edit files in it.
         let edited = event.edited_path().map(Path::new);
         let edited = edited.filter(|path| path.is_absolute() && context.repo().git_dir.is_none());
         let mut folders = edited.iter().flat_map(|path| path.ancestors().skip(1));
@@ -124,7 +124,7 @@ impl IncomingHook {
     fn runs(&self) -> Result<impl Iterator<Item = OngoingRun>, CommandError> {
         let context = &self.context;
         let mut ids = Vec::new();
-        // Outside of a repository, or if the user agreed to no plan in it, even the settings aren't read.
+        // Outside a repository, or if the user hasn't agreed to any plan in it, not even the settings are read.
         let has_git = context.repo().git_dir.is_some();
         let own = if has_git {
             context.own_ids()
@@ -164,7 +164,7 @@ impl IncomingHook {
     /// Finds the run of `agent`: preferably one of this session, else one that records no session.
     fn member(&self, agent: &HookAgent<'_>) -> Result<Option<RunMember>, CommandError> {
         let mut likeliest: Option<((bool, bool), RunMember)> = None;
-        // The newest is the likeliest, and each costs a read.
+        // The newest run is the likeliest, and each run costs a read.
         for run in self.runs()? {
             let Some(name) = agent.name_in(&run.state) else {
                 continue;
@@ -183,7 +183,7 @@ impl IncomingHook {
         Ok(likeliest.map(|(_, member)| member))
     }
 
-    /// Runs `act` for `agent` in its run, if it has one.
+    /// Calls `act` with the run that `agent` belongs to, if any.
     fn with_member<T: Default>(
         &self,
         agent: Option<HookAgent<'_>>,
@@ -212,8 +212,8 @@ fn agent_named(name: &str) -> Option<HookAgent<'_>> {
 }
 
 impl OngoingRun {
-    /// Appends the events that `decide` returns, unless it returns none; then decides again on the newest state.
-    /// Returns the message for the agent.
+    /// If `decide` returns events, decides again on the newest state and appends the events. Returns the message for
+    /// the agent.
     fn log(
         &self,
         hook: &IncomingHook,
@@ -259,7 +259,7 @@ fn subagent_stops(hook: &IncomingHook) -> Result<(), CommandError> {
     agent_stopped(hook, agent.filter(is_background))
 }
 
-/// Records the token use of the agent that is stopping, as far as the client recorded it.
+/// Records the token use of the agent that is stopping, if the client recorded any.
 fn record_cost(hook: &IncomingHook) -> Result<(), CommandError> {
     let event = &hook.event;
     let (Some(id), Some(record)) = (event.agent_id.as_deref(), event.agent_transcript()) else {
@@ -321,7 +321,7 @@ fn tool_is_about_to_run(hook: &IncomingHook) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The objection if a builder edits the repository without holding a task of a run of this session.
+/// The objection if a builder edits the repository but holds no task in any run of this session.
 fn edit_without_task(hook: &IncomingHook) -> Result<Option<String>, CommandError> {
     let repo = hook.context.repo();
     let path = hook
@@ -350,8 +350,8 @@ fn edit_without_task(hook: &IncomingHook) -> Result<Option<String>, CommandError
     )))
 }
 
-/// Records agents and edits. A single reply tells the model if an edit lies outside its task, and which
-/// comments it added.
+/// Records agents and edits. A single reply tells the model if its edit lies outside its task, and which comments the
+/// edit added.
 fn tool_has_run(hook: &IncomingHook) -> Result<(), CommandError> {
     user_has_answered(hook)?;
     learn_from_start(hook)?;
@@ -408,7 +408,7 @@ impl<'h> BuilderEdit<'h> {
         })
     }
 
-    /// The edit as the guard sees it, and the task's site; `None` if it names no file.
+    /// The edit as the guard sees it, and the task's site; `None` if the path isn't that of a file.
     fn guarded(&self) -> Option<(GuardedEdit<'_>, Site<'_>)> {
         let OngoingRun { plan, state } = &self.member.run;
         let task = state.held_by(&self.member.name)?;
@@ -462,7 +462,7 @@ fn session_starts(hook: &IncomingHook) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Makes the summary of a conversation say that it leads a run.
+/// Makes a conversation's summary say which runs the conversation leads.
 fn conversation_is_compacted(hook: &IncomingHook) -> Result<(), CommandError> {
     if let Some(said) = tell_of_runs(hook, recovery::to_keep)? {
         hook.reply(HookReply::KeepInSummary(&said));
@@ -522,13 +522,13 @@ fn session_stops(hook: &IncomingHook) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The reason why the lead of `run` must continue, if any. It is logged before the lead sees it.
+/// The reason why the lead of `run` must continue, if any. The reason is logged before the lead sees it.
 fn reason_to_go_on(run: &OngoingRun, hook: &IncomingHook) -> Result<Option<String>, CommandError> {
     let nudges = run.plan.settings.nudge.max_retries;
     let may_continue = !hook.event.stop_hook_active();
     run.log(hook, |state| {
         let decide = |due| lead_stops(state, due, nudges, may_continue);
-        // Most leads may stop even with work due.
+        // Usually the lead may stop even if work is due.
         match decide(LeadDue::Work).told {
             Some(_) => Ok(decide(due_now(run, state, hook)?)),
             None => Ok(StopDecision::default()),
@@ -536,11 +536,11 @@ fn reason_to_go_on(run: &OngoingRun, hook: &IncomingHook) -> Result<Option<Strin
     })
 }
 
-/// The work that is due in `state`. Reads the tree only if something seems due: edits of it can only reduce
-/// that.
+/// The work that is due in `state`. Reads the tree only if something seems due, since edits of the tree can only reduce
+/// the due work.
 fn due_now(run: &OngoingRun, state: &State, hook: &IncomingHook) -> Result<LeadDue, CommandError> {
     let context = &hook.context;
-    // `fp next` would come to the same result without asking git.
+    // Git isn't asked, because that wouldn't change what `fp next` finds due.
     let mut around =
         RunSurroundings::new(state, &run.plan.settings, context.now(), context.attended());
     let due = lead_due(state, &around);

@@ -18,7 +18,7 @@ use crate::input::listen_for_interrupt;
 use crate::printer::columns;
 use crate::theme::{Look, StyledLine};
 
-/// Interval between reads of a log that is followed.
+/// Polling interval when following a log.
 const LOOK: Duration = Duration::from_millis(200);
 /// Width of a sequence number, in columns; longer ones take more.
 const SEQ: usize = 5;

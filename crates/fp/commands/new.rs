@@ -242,11 +242,11 @@ fn new_folder(
 
 /// The goal of a new plan.
 pub(crate) struct PlanGoal {
-    /// The user's words, and the layer's text.
+    /// The user's words, and the text of the roadmap layer.
     pub(crate) goal: String,
     /// The beginning of the plan's id.
     pub(crate) name: String,
-    /// The layer that it implements.
+    /// The roadmap layer that the plan implements.
     pub(crate) roadmap: Option<OfLayer>,
 }
 
@@ -277,7 +277,7 @@ impl PlanGoal {
     }
 }
 
-/// The settings for this plan alone.
+/// The settings that the flags give to this plan only.
 fn flags_of(args: &NewArgs) -> SettingsLayer {
     let mut layer = SettingsLayer::default();
     let mut give = |key, value: Value| layer.set(key, value).expect("the table takes it");
@@ -302,7 +302,7 @@ fn mode_of(args: &NewArgs, settings: &Settings) -> (Mode, &'static str) {
     }
 }
 
-/// The obstacle to implementing a plan here, if any; it doesn't prevent planning.
+/// The reason why a plan can't be implemented here, if any; it doesn't prevent planning.
 fn git_warning(context: &Context) -> Option<String> {
     let git = Git::open(&context.repo().root);
     let error = git.and_then(|git| git.head()).err()?;

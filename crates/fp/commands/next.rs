@@ -1,5 +1,4 @@
-//! `fp next`: tells the lead what to do now, so that state and order are the program's business and not the
-//! model's.
+//! `fp next`: tells the lead what to do now, so that the program, not the model, keeps track of state and order.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,7 +32,7 @@ use super::status::status_text;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 
-/// How many signs of life a working machine sends within the time after which others give up on it.
+/// Number of signs of life that a working machine sends within the time after which others give up on it.
 const RENEWALS: i32 = 3;
 
 /// Print the actions that are due now
@@ -94,7 +93,7 @@ pub(super) struct DueNow<'p> {
     pub(super) ledger: Option<Ledger<'p>>,
     /// The events to log once the actions are shown.
     told: Vec<Event>,
-    /// The log's position before them.
+    /// The log's position before this turn's events.
     first: u64,
     /// The reason why other machines of a shared plan can't be reached.
     pub(super) cut_off: Option<String>,
@@ -135,7 +134,7 @@ pub(super) fn take_turn<'p>(
     }
     let mut around = RunSurroundings {
         edited: tree.edited(ledger.state()),
-        // If another call checked HEAD in the meantime, it has reported the commits.
+        // If another call checked HEAD in the meantime, that call has reported the commits.
         moved: moved.filter(|_| ledger.state().head == before.head),
         token: fresh_token(),
         cut_off: cut_off.is_some(),
@@ -194,7 +193,7 @@ fn sync_shared(plan: &OpenPlan, context: &Context) -> Result<Option<String>, Com
     }
 }
 
-/// Adds what is known about other machines.
+/// Adds to `around` what this machine knows about the others.
 fn hear_of_machines(around: &mut RunSurroundings, member: &Membership, settings: &Settings) {
     let lease = SignedDuration::from_mins(settings.fleet.lease_minutes.into());
     let since = |at: &Timestamp| around.now.duration_since(*at);
@@ -224,7 +223,7 @@ pub(super) fn final_report(
         Ok(Some(OfLayer { id, layer })) => {
             text += &format!("\nIt makes layer {layer} of {id}; next: fp roadmap show {id}\n");
         }
-        // The run is over in any case.
+        // The run is over even if there is no report.
         Err(error) => {
             context.warn(format_args!(
                 "which roadmap it belongs to can't be read: {error}"
@@ -271,7 +270,7 @@ fn note_edits(context: &Context, tree: &Tree, state: &State, edited: &BTreeSet<T
     }
 }
 
-/// The question of an `ask`, with the code by which its answer is recognised.
+/// The question of an `ask` action, with the code that identifies its answer.
 fn printed_question(plan: &PlanId, action: &LeadAction) -> Option<PrintedQuestion> {
     match action {
         LeadAction::Ask {
@@ -361,7 +360,7 @@ fn indented_lines(text: &str) -> String {
     text.lines().map(|line| format!("     {line}\n")).collect()
 }
 
-/// An `ask` as text; nothing for another action.
+/// The text of an `ask` action; empty for any other action.
 pub(super) fn ask_text(plan: &PlanId, action: &LeadAction) -> String {
     let (LeadAction::Ask { question, .. }, Some(printed)) =
         (action, printed_question(plan, action))

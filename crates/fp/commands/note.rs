@@ -97,7 +97,7 @@ fn list_notes(plan: &OpenPlan, task: Option<&TaskId>, context: &Context) -> Comm
     context.report(&json!({ "notes": notes }), &text)
 }
 
-/// A line with the number of `note` among all of the plan's notes.
+/// A line with `note` and its number among all of the plan's notes.
 fn numbered(all: &[Note], note: &Note) -> String {
     let number = all
         .iter()

@@ -69,7 +69,7 @@ pub(crate) fn report_run(args: ReportArgs, context: &Context) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// Calls `use_page` with the past of `plan` and the report on it, and returns its result.
+/// Calls `use_page` with the history of `plan` and the page about its run, and returns the result of the call.
 fn with_run_page<T>(
     plan: &OpenPlan,
     use_page: impl FnOnce(&Past, RunPage<'_>) -> Result<T, CommandError>,
@@ -94,7 +94,7 @@ fn with_run_page<T>(
     use_page(&past, page)
 }
 
-/// The interview, as far as it can be read.
+/// The interview; empty if there is none or it can't be read.
 pub(super) fn interview_of(plan: &OpenPlan) -> Interview {
     let interview = interview_at(&plan.folder.file("interview.json"));
     interview.ok().flatten().unwrap_or_default()

@@ -84,7 +84,7 @@ fn retry_task(
     let mut ledger = plan.lock_in_order()?;
     let mut events = ledger.state().retry(task)?;
     let was_done = ledger.state().task(task).is_some_and(|task| task.imported);
-    // A finished task may lack criteria, but one that is done again may not.
+    // A task that was imported as done may lack criteria, but one that is built again may not.
     let to_revise = was_done && !source.is_valid_anew(task)?;
     if to_revise {
         events.push(Event::RevisionDue { task: task.clone() });

@@ -119,7 +119,7 @@ fn widest_wave(tree: &Plan, options: &ScheduleOptions) -> usize {
     widest.and_then(tasks).unwrap_or_default()
 }
 
-/// The schedule on 80 columns.
+/// The schedule as text, at most 80 columns wide.
 fn schedule_text(schedule: &Schedule<'_>, width: usize) -> String {
     let mut text = format!(
         "{} in {}, at most {} at once; {width} could run at once\n",

@@ -76,7 +76,7 @@ pub(crate) fn show_tree(args: ShowTreeArgs, context: &Context) -> CommandResult 
     Ok(Exit::Done)
 }
 
-/// `tree` with its run, and its schedule for as many builders as there are.
+/// `tree` with its run, and its schedule for the run's number of builders, or else the configured one.
 pub(super) fn scheduled_tree<'p>(
     tree: &'p Plan<'p>,
     state: &State,
@@ -98,7 +98,7 @@ fn schedule_options(settings: &Settings) -> ScheduleOptions {
     }
 }
 
-/// The numbers of builders to show waves for: the configured one, and on the page others for comparison.
+/// The numbers of builders to show waves for: the configured one, and, on the HTML page, others for comparison.
 fn builders_shown(at_once: u32, output: Output) -> Vec<u32> {
     let mut builders = vec![at_once];
     if output == Output::Html {

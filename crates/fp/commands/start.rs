@@ -1,4 +1,4 @@
-//! `fp start`: starts or resumes a run, after checking that no work of the user can be lost.
+//! `fp start`: starts or resumes a run, after checking that none of the user's work can be lost.
 
 use std::time::Duration;
 
@@ -85,7 +85,7 @@ pub(crate) fn start_run(args: StartArgs, context: &Context) -> CommandResult {
     report_start(context, &plan.load()?.state, released, language.as_deref())
 }
 
-/// The command that leads the run in place of the session.
+/// The command that leads the run in the background, instead of the session.
 fn background_line(plan: &OpenPlan, args: &StartArgs) -> String {
     let terms = &args.terms;
     let mut line = format!("fp run {} --ask", plan.id());
@@ -103,7 +103,8 @@ fn background_line(plan: &OpenPlan, args: &StartArgs) -> String {
     }
 }
 
-/// How long a lead's lock may outlive the lead: a child that was just forked holds it until it executes its program.
+/// How long a lead's lock may outlive the lead: a newly forked child process holds the lock until it executes its
+/// program.
 pub(super) const LEAD_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Takes the lock for leading `plan`. Refused while `fp run` holds it.
@@ -135,7 +136,7 @@ fn refuse_files_among_plans(plan: &OpenPlan, git: &Git) -> Result<(), CommandErr
     Ok(())
 }
 
-/// Starts or resumes the run of `plan`; `lead` is its lead. Returns the number of tasks that were taken back from a
+/// Starts or resumes the run of `plan` on the terms in `lead`. Returns the number of tasks that were taken back from a
 /// lost lead.
 pub(super) fn begin(
     plan: &OpenPlan,
@@ -184,7 +185,7 @@ pub(super) fn begin(
     }
     let in_the_way = dirty.first().filter(|_| is_first);
     let checkout = checkout_to_integrate(plan, &git, &lead, no_commit, in_the_way, context)?;
-    // A killed `fp run` may have left agents.
+    // A killed `fp run` may have left agents running.
     let marks = before
         .processes
         .values()
@@ -238,8 +239,7 @@ fn found_checkout(git: &Git, state: &State) -> Result<FoundCheckout, CommandErro
     })
 }
 
-/// True if the lead judges: for a single task that was planned on the spot, a verifier would cost more than
-/// the task.
+/// True if the lead judges: for a single task planned in direct mode, a verifier would cost more than the task.
 fn lead_may_judge(plan: &OpenPlan, state: &State) -> Result<bool, CommandError> {
     Ok(state.tasks.len() == 1 && plan.folder.record()?.mode == Mode::Direct)
 }
@@ -260,8 +260,8 @@ fn files_of_plan(state: &State, paths: impl Iterator<Item = String>) -> Vec<Stri
         .collect()
 }
 
-/// The checkout that receives passed tasks, if builders get worktrees of their own. If that is impossible,
-/// for example because `dirty` has uncommitted changes, they share the checkout, unless the settings insist.
+/// The checkout that receives passed tasks, if builders get their own worktrees. If that is impossible, for example
+/// because `dirty` has uncommitted changes, they share the checkout, unless the settings insist on worktrees.
 fn checkout_to_integrate(
     plan: &OpenPlan,
     git: &Git,

@@ -102,7 +102,7 @@ impl PlanningStatus {
     fn of_plan(plan: &OpenPlan, state: &State) -> Self {
         let written = WRITTEN.split(' ');
         let written = written.filter(|name| plan.folder.file(name).exists());
-        // An unreadable tree isn't the one that was reviewed.
+        // An unreadable tree counts as different from the reviewed one.
         let tree = plan.tree().map(|tree| tree.text).unwrap_or_default();
         let done_before = Some(state.imported.len()).filter(|count| *count > 0);
         let id = plan.id();
@@ -281,7 +281,7 @@ impl<'s> StatusView<'s> {
         lines
     }
 
-    /// Wraps `text` after `head`.
+    /// Puts `text`, wrapped, after `head`.
     fn wrapped_after(&self, head: StyledLine, look: Look, text: &str) -> Vec<StyledLine> {
         let room = self.columns.saturating_sub(head.width()).max(1);
         head.hanging(look, wrapped_whole(text, room))
@@ -292,8 +292,8 @@ impl<'s> StatusView<'s> {
     }
 
     /// Everything that is waiting for the user: the command that continues a stopped run, and up to `most` questions.
-    /// The options of the question `by_digits` are numbered; if there is none, the command that answers the first
-    /// question is shown.
+    /// The options of the question with the id `by_digits` are numbered; without such an id, the command that answers
+    /// the first question is shown.
     fn need_lines(&self, most: usize, by_digits: Option<&str>) -> Vec<StyledLine> {
         let (state, standing) = (self.state, self.report.standing);
         let open: Vec<_> = state.open_questions().collect();
@@ -353,7 +353,7 @@ impl<'s> StatusView<'s> {
         tasks.flat_map(|task| self.lines_of(task)).collect()
     }
 
-    /// The first tasks of each group, or the last finished ones, with the number of the others.
+    /// The first tasks of each group (of the finished ones, the last), with the number of tasks left out.
     fn first_of_groups(&self) -> Vec<StyledLine> {
         let mut lines = Vec::new();
         for (looks, most) in GROUPS {
@@ -481,7 +481,7 @@ fn facts_of(task: &TaskLine) -> String {
     if task.iteration > 0 {
         facts.push(format!("{}/{}", task.iteration, task.max_iterations));
     }
-    // The number of the attempt isn't enough, since a retry counts from 1 again.
+    // The attempt number isn't enough, since a retry starts at 1 again.
     if task.failed_verdicts > task.iteration {
         facts.push(format!("{} failed", task.failed_verdicts));
     }
@@ -526,7 +526,8 @@ mod tests {
 
     const START: &str = "2026-11-21T09:00:00Z";
 
-    /// A run of `tasks` tasks of which a third is done, some are built, and most of the others wait for one of those.
+    /// A run of `tasks` tasks: a third of them are done, some are being built, and most of the others wait for one of
+    /// those.
     fn busy(tasks: usize) -> State {
         let leaf = |number: usize| {
             let after = if number > tasks / 2 {

@@ -1,5 +1,5 @@
-//! `fp statusline`: one line on the plan for the client's status line. The client asks for it after every message, so
-//! it reads only what it needs, and prints nothing if there is no plan.
+//! `fp statusline`: one line on the plan for the client's status line. The client runs the command after every message,
+//! so it reads only what it needs, and prints nothing if there is no plan.
 
 use std::io::{IsTerminal as _, Read as _};
 use std::path::PathBuf;

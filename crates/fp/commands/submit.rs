@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 
-/// Maximum number of paths outside the boundary for which the possible ways out are shown.
+/// Maximum number of paths outside the boundary for which next steps are suggested.
 const SHOWN: usize = 10;
 
 /// Submit a claimed task for verification
@@ -34,7 +34,7 @@ pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
     let (submission, place) = {
         let state = plan.load()?.state;
         state.expect_claim(&args.task, &args.claim)?;
-        // The builder may have edited another checkout.
+        // The builder may have edited the wrong checkout.
         let place = match state.expect_task(&args.task)?.worktree() {
             Some(owner) => path(&plan, owner).display().to_string(),
             None => "the checkout".to_owned(),
@@ -86,7 +86,7 @@ pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
     context.report(&json!({ "task": args.task, "files": changes }), &text)
 }
 
-/// The error that refuses a submission that would fail anyway, with the possible ways out.
+/// The error that refuses a submission that would fail anyway, with suggested next steps.
 fn refused(submission: &Submission, reason: &str, args: &SubmitArgs, place: &str) -> CommandError {
     let SubmitArgs {
         plan, task, claim, ..

@@ -143,7 +143,7 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
     )
 }
 
-/// Refuses to remove a task that a task which has begun depends on.
+/// Refuses to remove a task if a task that depends on it has begun.
 fn refuse_needed(edited: &EditedTree, state: &State) -> Result<(), CommandError> {
     let begun = |task: &&TaskState| !matches!(task.status, Status::Pending | Status::Skipped);
     let waiting = state

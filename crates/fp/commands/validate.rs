@@ -1,5 +1,4 @@
-//! `fp validate`: checks a task tree, fixes what can be fixed automatically, and decides whether planning may
-//! go on.
+//! `fp validate`: checks a task tree, fixes what can be fixed automatically, and decides whether planning may continue.
 
 use std::ops::Range;
 
@@ -27,7 +26,7 @@ use crate::theme::Look;
 /// Maximum number of findings in the text without `--all`.
 const SHOWN: usize = 50;
 
-/// Characters shown before the marked part if the line is cut there.
+/// Number of characters shown before the marked part if the start of the line is cut off.
 const LEAD: usize = 24;
 
 /// Check a task tree and report every finding
@@ -286,11 +285,11 @@ fn summary_text(name: &str, report: &ValidationReport<'_>, most: usize) -> Strin
 /// A pass that left errors.
 #[derive(Debug, Serialize)]
 struct FixPass {
-    /// Its number, counted since the tree was last valid.
+    /// The pass number, counted since the tree was last valid.
     number: u32,
     /// Maximum number of passes.
     of: u32,
-    /// True if it would exceed the limit; then nothing is fixed.
+    /// True if the pass would exceed the limit; then nothing is fixed.
     over: bool,
 }
 
@@ -402,7 +401,7 @@ fn excerpt_around(line: &str, span: Range<usize>, room: usize) -> Excerpt {
     };
     let start = boundary(span.start);
     let meant = &line[start..boundary(span.end).max(start)];
-    // A line may be megabytes long and have as many findings.
+    // A line may be megabytes long, with as many findings, so only the text near the span is measured.
     let near = |text: &str| visible_line(&text.chars().take(2 * room).collect::<String>());
     let before = line[..start].char_indices().rev().nth(LEAD - 1);
     let head = match before {

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::error::{CommandResult, Exit};
 use crate::source::interview_at;
 
-/// Most notes shown to a verifier.
+/// Maximum number of notes shown to a verifier.
 const MOST_NOTES: usize = 6;
 /// Size limit of a note, in bytes.
 const MAX_NOTE: usize = 300;

@@ -17,9 +17,9 @@ use crate::error::{CommandError, CommandResult};
 use crate::printer::columns;
 use crate::theme::{Look, StyledLine};
 
-/// Most lines for one reason.
+/// Maximum number of lines per reason.
 const REASON: usize = 3;
-/// Deepest level of indentation.
+/// Maximum number of indentation levels.
 const DEEPEST: usize = 12;
 
 /// Explain a task's state and what unblocks it
@@ -128,7 +128,7 @@ fn show_evidence(plan: &OpenPlan, id: &TaskId, context: &Context) -> CommandResu
     Err(CommandError::refused(format!("task {id} has no evidence: {why}")).with_hint(hint))
 }
 
-/// How the file contradicts the log, if it does; only the log counts.
+/// How the evidence file contradicts the log, if it does; only the log counts.
 fn disagreement_of(text: &str, task: &TaskState) -> Option<String> {
     let told = match &task.verdict {
         None if task.imported => "the verdict was given before the plan was imported",

@@ -21,7 +21,7 @@ fn work(task: &str, iteration: u64) -> (&'static str, &'static str) {
     }
 }
 
-/// A builder claims, works and submits, unless there is nothing to claim or a verdict is due.
+/// Plays a builder, which claims, works and submits, unless there is nothing to claim or a verdict is due.
 pub(super) fn build_task(stage: &DemoStage, plan: &str, name: &str) -> Result<(), CommandError> {
     let args = ["claim", plan, "--as", name, "--format", "json"];
     let (text, status) = stage.fp_allowing(&args, &[0, 1, 3])?;
@@ -43,7 +43,7 @@ pub(super) fn build_task(stage: &DemoStage, plan: &str, name: &str) -> Result<()
     Ok(())
 }
 
-/// A verifier runs the checks: a criterion is met if none failed.
+/// Plays a verifier, which runs the checks and passes every criterion if none of them failed.
 pub(super) fn judge_task(
     stage: &DemoStage,
     plan: &str,

@@ -16,7 +16,7 @@ pub(crate) use stage::DemoStage;
 const GOAL: &str = "Add a greeting command";
 const TASKS: &str = include_str!("tasks.md");
 
-/// Most calls of `fp next`; a run that needs more is stuck.
+/// Maximum number of calls to `fp next`; a run that needs more is stuck.
 const MAX_TURNS: usize = 60;
 
 /// Plays the demonstration on `stage`, and returns the path of the run's page. Fails if a command fails
@@ -32,7 +32,7 @@ pub(crate) fn play(stage: &DemoStage) -> Result<PathBuf, CommandError> {
     let told = stage.run_git(&log)?;
     let line = |commit: &str| commit.trim().replace("\n\n", "  (").replace('\n', ", ") + ")\n";
     stage.print_indented(&told.split('@').skip(1).map(line).collect::<String>());
-    // Git ignores the plan's folder, so the page goes there.
+    // The page goes into the plan's folder, which git ignores.
     let page = folder.join("report.html");
     stage.fp(&["report", &plan, "--out", &page.to_string_lossy()])?;
     Ok(page)
@@ -75,7 +75,7 @@ fn plan(stage: &DemoStage) -> Result<(String, PathBuf), CommandError> {
     Ok((plan.to_owned(), folder.into()))
 }
 
-/// Acts on what `fp next` lists until it lists `finish`, like the lead of a session.
+/// Plays the lead of a session: carries out the actions that `fp next` lists until it lists `finish`.
 fn lead(stage: &DemoStage, plan: &str) -> Result<(), CommandError> {
     let mut ended: Vec<String> = Vec::new();
     for _ in 0..MAX_TURNS {

@@ -1,4 +1,5 @@
-//! The demonstration must not touch the user's work, so it gets its own repository, this binary, and a printer.
+//! The stage for the demonstration: a repository of its own, so that the user's work isn't touched, with this binary
+//! and a printer.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -53,7 +54,7 @@ impl DemoStage {
         Ok(stage)
     }
 
-    /// A stage in `folder` that uses another program instead of this one.
+    /// A stage in `folder` that runs another program in place of this one.
     #[cfg(test)]
     #[allow(dead_code, reason = "its tests need Unix")]
     pub(super) fn in_folder(folder: &Path, binary: &Path) -> Self {
@@ -65,12 +66,12 @@ impl DemoStage {
         }
     }
 
-    /// Prints a line about the progress.
+    /// Prints a progress line.
     pub(crate) fn print_line(&self, line: &str) {
         self.printer.styled(&format!("{line}\n"));
     }
 
-    /// Prints a step of `who`.
+    /// Prints the step `what`, taken by `who`.
     pub(crate) fn step(&self, who: &str, what: &str) {
         self.print_line(&format!(
             "{} {}",
@@ -79,7 +80,7 @@ impl DemoStage {
         ));
     }
 
-    /// Prints the output of a command.
+    /// Prints a command's output, indented.
     pub(crate) fn print_indented(&self, text: &str) {
         text.lines()
             .for_each(|line| self.print_line(format!("  {line}").trim_end()));

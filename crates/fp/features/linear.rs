@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 
-/// The file in the plan's folder. Version 0.1 wrote it too; fields that aren't read here are preserved.
+/// The mapping's file in the plan's folder. Version 0.1 wrote it too; fields that aren't read here are preserved.
 const MAPPING: &str = "linear-mapping.json";
 /// Largest mapping that is read, in bytes.
 const CAP: u64 = 1024 * 1024;
@@ -106,7 +106,7 @@ fn issues_of(mapping: &Value) -> Option<serde_json::Map<String, Value>> {
     mapping["tasks"].as_object()?.iter().map(issue).collect()
 }
 
-/// The text of the mapping for a plan that is imported as `plan`; `None` if `text` isn't a mapping.
+/// Adapts the mapping in `text` for a plan that is imported as `plan`; `None` if `text` isn't a mapping.
 pub(crate) fn mapping_moved_to(text: &str, plan: &PlanId) -> Option<String> {
     let mut mapping: Value = serde_json::from_str(text).ok()?;
     issues_of(&mapping)?;

@@ -76,15 +76,15 @@ struct RoadmapLayer {
     id: String,
     title: String,
     goal: String,
-    /// The layers that it depends on: those that it names, else the one above it on the page.
+    /// The layers that this one depends on: those that it names, else the one above it on the page.
     depends_on: Vec<String>,
-    /// Its lines on the page.
+    /// The layer's lines on the page.
     #[serde(skip)]
     text: String,
     state: LayerState,
-    /// The newest of its plans that are furthest along.
+    /// The plan that is furthest along; if several are, the newest.
     plan: Option<LayerPlan>,
-    /// The command that creates its plan, if the layer is due.
+    /// The command that creates the layer's plan, if the layer is due.
     command: Option<String>,
 }
 
@@ -92,10 +92,10 @@ struct RoadmapLayer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum LayerState {
-    /// It has no plan.
+    /// There is no plan yet.
     #[default]
     None,
-    /// Its plan ended or was archived before everything was done.
+    /// The plan ended or was archived before everything was done.
     Stopped,
     Planning,
     Running,
@@ -110,7 +110,7 @@ struct LayerPlan {
     total: usize,
 }
 
-/// A page, `.fractal-planner/roadmaps/ID.md` of the main checkout, which the user commits.
+/// A roadmap's page: the file `.fractal-planner/roadmaps/ID.md` in the main checkout, which the user commits.
 #[derive(Serialize)]
 struct RoadmapPage {
     #[serde(rename = "roadmap")]
@@ -119,7 +119,7 @@ struct RoadmapPage {
     goal: String,
     layers: Vec<RoadmapLayer>,
     faults: Vec<String>,
-    /// Numbers of layers.
+    /// Number of finished layers, out of `total`.
     done: usize,
     total: usize,
 }
@@ -132,7 +132,7 @@ pub(crate) fn run(args: RoadmapArgs, context: &Context) -> CommandResult {
 }
 
 /// Creates the page of a new roadmap. Its id is the goal's slug and the date, with `-2`, `-3` … if that is taken. Two
-/// concurrent processes each get their own.
+/// concurrent processes get different ids.
 fn begin_page(goal: &str, context: &Context) -> CommandResult {
     if goal.is_empty() {
         return Err(CommandError::failed("the roadmap has no goal")
@@ -184,8 +184,8 @@ fn show_page(selector: Option<&str>, context: &Context) -> CommandResult {
     })
 }
 
-/// The goal of a plan for layer `id` of the roadmap that `selector` names; without an id, for the only layer that is
-/// due.
+/// Composes the goal of a plan for layer `id` of the roadmap that `selector` names; without an id, for the only layer
+/// that is due.
 pub(crate) fn layer_to_plan(
     selector: &str,
     id: Option<&TaskId>,
@@ -243,7 +243,7 @@ fn read_page(text: &str) -> (String, Vec<RoadmapLayer>) {
     (goal.trim().to_owned(), layers)
 }
 
-/// The faults that prevent making plans from `layers`.
+/// The problems in `layers` that prevent creating plans from them.
 fn faults_in(layers: &[RoadmapLayer]) -> Vec<String> {
     let mut faults = Vec::new();
     if layers.is_empty() {
@@ -275,7 +275,7 @@ fn faults_in(layers: &[RoadmapLayer]) -> Vec<String> {
 }
 
 impl RoadmapLayer {
-    /// Reads a line of the layer's part of the page.
+    /// Adds a line from the layer's part of the page.
     fn add_line(&mut self, line: &str) {
         self.text += &format!("{line}\n");
         let item = line.trim_start().strip_prefix("- ").unwrap_or_default();
@@ -329,8 +329,8 @@ impl RoadmapLayer {
 }
 
 impl RoadmapPage {
-    /// Opens the page that `selector` names, by its id or by a part that only this id contains, with the plans for its
-    /// layers. Without a selector, opens the only page. Unreadable plans are reported and left out.
+    /// Opens the page whose id is `selector`, or else the only page whose id contains it, along with the plans for its
+    /// layers. Without a selector, opens the only page. Unreadable plans are reported and skipped.
     fn open_page(selector: Option<&str>, context: &Context) -> Result<Self, CommandError> {
         let id = choose_id(context.repo(), selector.unwrap_or_default())?;
         let path = page_path(context.repo(), &id);
@@ -381,7 +381,7 @@ fn page_path(repo: &Repo, id: &RoadmapId) -> PathBuf {
     repo.root.join(ROADMAPS).join(format!("{id}.md"))
 }
 
-/// The id of the page that is called `part`, or else of the only page whose id contains it.
+/// The page id that equals `part`, or else the only one that contains it.
 fn choose_id(repo: &Repo, part: &str) -> Result<RoadmapId, CommandError> {
     // Without the folder there are no pages.
     let entries = fs::read_dir(repo.root.join(ROADMAPS));

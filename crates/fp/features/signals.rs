@@ -22,7 +22,7 @@ use crate::error::{CommandError, CommandResult};
 use crate::printer::WIDTH;
 use crate::source::PlanSource;
 
-/// Largest part of a file that is read, in bytes; anything beyond doesn't count.
+/// Maximum number of bytes to read from a file; the rest doesn't count.
 const CAP: u64 = 8 * 1024 * 1024;
 /// Number of files that a folder or a pattern counts as, since the real number isn't known yet.
 const MANY_FILES: usize = 5;
@@ -30,7 +30,7 @@ const MANY_FILES: usize = 5;
 const FILE_SCOPE: [(usize, usize); 4] = [(1, 100), (2, 300), (3, 600), (4, 1000)];
 /// Exclusive upper bound of each risk band but the last.
 const GIT_RISK: [usize; 4] = [1, 2, 4, 7];
-/// Composite from which a task deserves a closer look.
+/// Lowest composite at which a task deserves a closer look.
 const ANOTHER_LOOK: u8 = 4;
 
 /// Measure the size and risk of each task, and write signals.json
@@ -51,7 +51,7 @@ struct TaskSignals {
     composite: u8,
     files: usize,
     lines: usize,
-    /// Files that changed in the last six months; the next three are about these.
+    /// Number of files that changed in the last six months. The next three fields are totals over these files.
     files_with_history: usize,
     commits: usize,
     authors: usize,
@@ -103,16 +103,16 @@ fn recent_history(root: &Path, context: &Context) -> BTreeMap<String, FileHistor
     }
 }
 
-/// Counts the output of [`Git::file_log`]. Relies on the position of records alone, so that no name or message is
+/// Tallies the output of [`Git::file_log`]. Tells records apart by position alone, so that no name or message is
 /// mistaken for a field.
 fn counted_log(log: &[u8]) -> BTreeMap<String, FileHistory> {
     let mut records = log.split(|byte| *byte == 0);
     let mut files: BTreeMap<String, FileHistory> = BTreeMap::new();
-    // The current names of files that were renamed later; the log goes back in time.
+    // Maps older names of renamed files to their current names; the log runs backwards in time.
     let mut names: HashMap<String, String> = HashMap::new();
     let (mut author, mut fixes) = (Vec::new(), false);
     while let Some(record) = records.next() {
-        // Ids are in lower case; a capital letter is the kind of a change.
+        // A record that starts with a capital letter is a change of that kind; commit ids are in lower case.
         let Some(first) = record.trim_ascii_start().first() else {
             continue;
         };
@@ -143,7 +143,7 @@ impl TaskSignals {
             title: leaf.description.to_string(),
             ..Self::default()
         };
-        // A model wrote the paths: one that leads out of the repository is a file without lines or history.
+        // The paths come from a model: one that leads out of the repository counts as a file without lines or history.
         let listed: HashSet<_> = leaf
             .files()
             .map(|text| normal(text).map_err(|_| text))
@@ -180,8 +180,8 @@ impl TaskSignals {
                 signals.files <= files && signals.lines < lines
             }),
         };
-        // For each file: commits / 10 + authors / 3 + fixes / 2. Uses integers, so that a boundary value falls on the
-        // same side on every machine.
+        // The average over the files with history of commits / 10 + authors / 3 + fixes / 2. Uses integers, so that a
+        // boundary value falls on the same side on every machine.
         let risk = 3 * signals.commits + 10 * signals.authors + 15 * signals.fix_commits;
         signals.git_risk = match signals.files_with_history {
             0 => 1,
@@ -199,7 +199,7 @@ fn is_without_links(root: &Path, path: &str) -> bool {
         .is_some_and(|found| real(root).is_some_and(|root| found == root.join(path)))
 }
 
-/// The number, from 1, of the first band that fits, or else 5.
+/// The number, from 1, of the first band that fits, or 5 if none does.
 fn band_of<T: Copy>(bands: [T; 4], fits: impl Fn(T) -> bool) -> u8 {
     let found = (1..=4).zip(bands).find(|(_, limit)| fits(*limit));
     found.map_or(5, |(number, _)| number)

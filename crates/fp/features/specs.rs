@@ -35,7 +35,7 @@ const NAME: usize = 20;
 const BUDGET: usize = 8_000;
 /// Largest page that is read, in bytes.
 const CAP: u64 = 1024 * 1024;
-/// The page for notes of builders, and its initial text.
+/// The page for builders' notes, and its initial text.
 const LEARNT: &str = "learnt.md";
 const LEARNT_HEAD: &str =
     "---\ntitle: \"What was learnt\"\ncategory: execution\nreadMode: optional\n---\n\n";
@@ -58,7 +58,7 @@ pub(crate) fn specs_for_planning(
     let applicable = applicable_specs(&found.specs, &stages, goal);
     let mut planning = PlanningSpecs::default();
     if !context.trusts_place().unwrap_or(false) {
-        // A clone's pages, including titles, reach no model before the user trusts it.
+        // Nothing from a clone's pages, not even a title, reaches a model before the user trusts the repository.
         if !applicable.is_empty() {
             let specs = counted(applicable.len(), "spec");
             warnings.push(format!(
@@ -95,8 +95,8 @@ pub(crate) fn section_of_payload(
     }
 }
 
-/// Adds note `number` of `plan`, from 1, to the spec `learnt` if the user `agreed`; otherwise only shows what would be
-/// added.
+/// Adds note `number` (from 1) of `plan` to the spec `learnt` if the user `agreed`; otherwise only shows the line that
+/// would be added.
 pub(crate) fn promote_note(
     number: usize,
     agreed: bool,
@@ -133,7 +133,7 @@ pub(crate) fn promote_note(
     };
     if is_new && agreed {
         context.repo().make_folder(&format!("{HOME}/specs"))?;
-        // A link within the repository is kept.
+        // A link within the repository is written through, not replaced.
         let real = platform::real_path(&path).unwrap_or(path);
         let end = if page.ends_with('\n') { "" } else { "\n" };
         file::atomic_write(&real, format!("{page}{end}{line}").as_bytes())?;
@@ -144,7 +144,7 @@ pub(crate) fn promote_note(
     )
 }
 
-/// Refuses while a task is built in this checkout.
+/// Fails while a task is being built in this checkout.
 fn refuse_during_work(context: &Context) -> Result<(), CommandError> {
     let builds_here = |run: &State| run.running().any(|task| task.worktree().is_none());
     let known = context.known_plans()?;
@@ -276,7 +276,7 @@ fn folder_of_specs(repo: &Repo) -> PathBuf {
     repo.root.join(HOME).join("specs")
 }
 
-/// The specs of a repository, sorted by name, and the faults of other pages.
+/// The specs of a repository, sorted by name, and the problems with pages that couldn't be read.
 #[derive(Default)]
 struct ProjectSpecs {
     specs: Vec<Spec>,
@@ -331,7 +331,7 @@ fn read_page(repo: &Repo, folder: &Path, path: &Path) -> Result<Spec, String> {
     let below = path.strip_prefix(folder).unwrap_or(path).with_extension("");
     let name = platform::slashed(&below);
     let name = String::from_utf8_lossy(&name);
-    // Its path appears in prompts.
+    // A spec's path appears in prompts.
     if name.chars().any(|c| c.is_control() || is_invisible(c)) {
         return Err(format!("{}: a spec's name is visible text", path.display()));
     }

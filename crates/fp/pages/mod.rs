@@ -19,7 +19,7 @@ use minijinja::{Environment, UndefinedBehavior, Value};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-/// A page, with the data of the frame that all pages share.
+/// A page, along with the data for the frame that all pages share.
 #[derive(Serialize)]
 struct HtmlPage<'p, T> {
     /// The template of the page.
@@ -28,7 +28,7 @@ struct HtmlPage<'p, T> {
     kind: &'static str,
     style: &'static str,
     script: &'static str,
-    /// The script's data as JSON, each part with the id of its element.
+    /// The script's data: the id of each data element on the page, and its JSON.
     data: Vec<(&'static str, String)>,
     page: T,
 }
@@ -102,7 +102,7 @@ fn policy_hash(source: &str) -> String {
 /// The states of tasks, in the order of a task's life.
 const STATES: &str = "done verifying building asking stopped ready waiting skipped failed";
 
-/// The states that occur, each with its number of leaves.
+/// The states that occur, each with the number of leaves in it.
 fn states_of(report: &TreeReport<'_>) -> Vec<(&'static str, usize)> {
     let runs = || report.tasks.iter().filter_map(|task| task.state.as_ref());
     let count = |state| runs().filter(|run| run.state_word() == state).count();

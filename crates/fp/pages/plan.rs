@@ -1,5 +1,5 @@
-//! The page of a task tree shows a plan before its run: goal and figures, then the tasks in WAI-ARIA's pattern for trees, the
-//! waves, and the details of one task.
+//! The page of a task tree, which shows a plan before its run: goal and figures, then the tasks in WAI-ARIA's tree
+//! pattern, the waves, and the details of one task.
 
 use fp_run::report::tree::TreeReport;
 use serde::Serialize;
@@ -15,10 +15,10 @@ const SCRIPT: &str = concat!(
     include_str!("detail.js")
 );
 
-/// Number of builders in the initial drawing if only one is configured: with one builder each wave has one task, which
-/// makes a long row.
+/// Number of builders in the initial drawing if only one is configured: with a single builder, each wave would have one
+/// task, and the row would get long.
 const DRAWN: u32 = 4;
-/// Deepest level of indentation; deeper rows are drawn at this one.
+/// Maximum level of indentation; deeper rows are drawn at this level.
 const LEVELS: usize = 12;
 
 #[derive(Serialize)]
@@ -60,7 +60,7 @@ impl TreeRow {
     }
 }
 
-/// The page. `name` is the tree's name; `builders` is the number of builders in the initial drawing.
+/// Renders the page. `name` is the tree's name; `builders` is the number of builders in the initial drawing.
 pub(crate) fn plan_page(report: &TreeReport<'_>, name: &str, builders: u32) -> String {
     let rows = 0..report.tasks.len();
     let page = TreePage {

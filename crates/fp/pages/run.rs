@@ -22,11 +22,11 @@ const SCRIPT: &str = concat!(
     include_str!("run.js")
 );
 
-/// Identifies a page of this kind.
+/// Identifies the page of a run.
 const GENERATOR: &str = "fp report";
-/// Bytes from the beginning of a file that are enough to recognise it.
+/// Number of bytes at the beginning of a file that are enough to recognise the page of a run.
 pub(crate) const FAR: u64 = 400;
-/// Longest text of a failed task in the list of what needs the user, in characters.
+/// Maximum length, in characters, of a failed task's text in the list of items that need the user.
 const MAX_NEED: usize = 300;
 
 #[derive(Serialize)]
@@ -61,7 +61,7 @@ struct RunNeed {
     command: String,
 }
 
-/// The script's data.
+/// The data for the page's script.
 #[derive(Serialize)]
 struct DrawnRun<'r> {
     from: Option<Timestamp>,
@@ -138,7 +138,7 @@ impl<'r> DrawnRun<'r> {
     }
 }
 
-/// The interrupted run, the open questions, and the failed tasks without a question.
+/// The items that wait for the user: the interrupted run, the open questions, and the failed tasks without a question.
 fn needs_of(run: &RunPage<'_>) -> Vec<RunNeed> {
     let (plan, questions) = (&run.plan_id, run.open_questions());
     let questions: Vec<&RunQuestion> = questions.collect();

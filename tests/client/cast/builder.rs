@@ -7,10 +7,10 @@ use serde_json::json;
 use super::{Done, calls, command_line, quoted, quoted_command};
 use crate::request::{Block, Entry, Request, bash, call, text};
 
-/// What a builder says when it stops in the middle of a task.
+/// The builder's message when it stops in the middle of a task.
 const STOPPING: &str = "I stop here for now.";
 
-/// How builders work; all of them alike.
+/// The behaviour that all builders share.
 #[derive(Default)]
 pub(crate) struct Builder {
     edits: Vec<Edit>,
@@ -35,7 +35,7 @@ struct Assignment<'a> {
     place: Option<&'a Path>,
     commands: Vec<&'a str>,
     submit: &'a str,
-    /// The command for asking the user.
+    /// The command that asks the user a question.
     clarify: Option<&'a str>,
     /// True if the user has answered the question.
     answered: bool,
@@ -47,8 +47,8 @@ impl Builder {
         self.writing_from(1, task, path, content)
     }
 
-    /// The same from iteration `from` on; earlier iterations keep the content given for them. Repeating a call replaces
-    /// the earlier content.
+    /// Like `writing`, but from iteration `from` on; earlier iterations keep the content given for them. Repeating a
+    /// call replaces the earlier content.
     pub(crate) fn writing_from(mut self, from: u32, task: &str, path: &str, content: &str) -> Self {
         let [task, path, content] = [task, path, content].map(str::to_owned);
         self.edits
@@ -75,19 +75,19 @@ impl Builder {
         self
     }
 
-    /// Whoever has `task` stops in its middle, and goes on when nudged.
+    /// Makes the builder of `task` stop in the middle, and continue when nudged.
     pub(crate) fn stopping_at(mut self, task: &str) -> Self {
         self.stops.push(task.to_owned());
         self
     }
 
-    /// Whoever has `task` asks the user `question` before it begins.
+    /// Makes the builder of `task` ask the user `question` before it begins.
     pub(crate) fn clarifying(mut self, task: &str, question: &str) -> Self {
         self.clarifies.push((task.to_owned(), question.to_owned()));
         self
     }
 
-    /// The builder's next words or call.
+    /// The builder's next message or tool call.
     pub(crate) fn reply(&self, request: &Request) -> Vec<Block> {
         let done = calls(request);
         let claims: Vec<_> = done
@@ -158,7 +158,7 @@ impl Builder {
                 .place
                 .unwrap_or_else(|| working_directory(request))
                 .join(path);
-            // The client lets nobody overwrite a file they have not looked at.
+            // The client refuses to overwrite a file that hasn't been read.
             steps.push(call("Read", json!({ "file_path": path })));
             steps.push(call(
                 "Write",

@@ -1,4 +1,4 @@
-//! The lead of `/fp:implement`: does what `fp next` lists, and nothing of its own.
+//! The lead of `/fp:implement`, which does only what `fp next` lists.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -9,7 +9,8 @@ use crate::request::{Block, Entry, Request, bash, call, text};
 /// The beginning of the lead's message when the run is over.
 pub(crate) const OVER: &str = "The run is over.";
 
-/// What the lead doesn't do the first time that `fp next` prints it; it asks again at once, as after a compaction.
+/// The actions that the lead skips the first time that `fp next` prints them; the lead calls `fp next` again at once,
+/// as after a compaction.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Loss {
     #[default]
@@ -91,12 +92,12 @@ enum Step<'a> {
         message: &'a str,
     },
     Ask(&'a Question),
-    /// The command that it is told to judge by.
+    /// The command that the lead is told to judge by.
     Check(&'a str),
     Verdict,
 }
 
-/// The lead's next words or call.
+/// The lead's next message or tool call.
 pub(super) fn reply(request: &Request, skill: &Skill, judge: &Verifier, loss: Loss) -> Vec<Block> {
     let mut done = calls(request);
     done.retain(|call| call.position > skill.position);
@@ -144,7 +145,7 @@ pub(super) fn reply(request: &Request, skill: &Skill, judge: &Verifier, loss: Lo
     go_on_from(request, plan, &done, judge, loss)
 }
 
-/// Runs `line` in the background to lead the run, and reports what it printed once it has ended.
+/// Runs `line`, which leads the run, in the background, and reports its output once it has ended.
 fn in_background(request: &Request, done: &[Done<'_>], line: &str) -> Vec<Block> {
     let Some(started) = done.iter().rev().find(|call| call.command() == line) else {
         return run_in_background(line);
@@ -199,7 +200,7 @@ fn run_in_background(line: &str) -> Vec<Block> {
 
 /// The question that `fp run` printed, in the client's format.
 fn run_question(printed: &str) -> Value {
-    // The client numbers the lines of a file.
+    // The client shows a file with line numbers.
     let lines = || {
         printed.lines().map(|line| {
             line.split_once(['\t', '→'])
@@ -247,7 +248,7 @@ fn is_next(call: &Done<'_>) -> bool {
     call.command().starts_with("fp next")
 }
 
-/// The plan whose run the session is told that it leads, after it has forgotten everything.
+/// The plan whose run this session still leads, according to the message that it gets after its context was lost.
 fn plan_to_go_on_with(request: &Request) -> Option<&str> {
     request.entries().iter().find_map(|entry| match entry {
         Entry::Heard(text) => {
@@ -272,7 +273,7 @@ fn due(asked: &Done<'_>) -> Vec<Printed> {
     due.actions
 }
 
-/// Does what is left of the actions that the call at `last` has printed.
+/// Carries out the remaining actions of those that the call at index `last` printed.
 fn go_on(
     request: &Request,
     plan: &str,
@@ -329,7 +330,7 @@ fn go_on(
     }
 }
 
-/// The indices of the `printed` actions that get lost: never one that was printed before.
+/// The indices in `printed` of the actions to lose, which never include an action that was printed before.
 fn lost(printed: &[Printed], before: &[Done<'_>], loss: Loss) -> Vec<usize> {
     let earlier = before
         .iter()
@@ -453,7 +454,7 @@ fn play(request: &Request, plan: &str, step: &Step<'_>, before: Option<&Done<'_>
     }
 }
 
-/// The option that the user took, from what the client says about it: `"question"="label"`.
+/// The option that the user chose, parsed from the client's result: `"question"="label"`.
 pub(super) fn answer_in(result: &str, question: &str) -> Option<String> {
     let (_, rest) = result.split_once(&format!("\"{question}\"=\""))?;
     Some(rest.split_once('"')?.0.to_owned())

@@ -1,7 +1,7 @@
-//! The parts that a model plays in a run, scripted.
+//! Scripts for the roles that a model plays in a run.
 //!
-//! The scripts keep no state: like a model they go by what they have read, and find out where they are from
-//! the conversation. So a session may be killed and started again at any moment.
+//! The scripts keep no state: like a model, they go by what they have read, and work out where they are from the
+//! conversation. So a session can be killed and restarted at any moment.
 
 mod builder;
 mod lead;
@@ -26,11 +26,11 @@ use crate::request::{Block, Entry, Request, Speaker, text};
 /// All roles in `/fp:plan` and `/fp:implement`.
 #[derive(Default)]
 pub(crate) struct Cast {
-    /// How planning goes.
+    /// The scripted behaviour during planning.
     pub(crate) planner: Planner,
-    /// How every builder works.
+    /// The behaviour of every builder.
     pub(crate) builder: Builder,
-    /// How every verifier judges.
+    /// The behaviour of every verifier.
     pub(crate) verifier: Verifier,
     /// The actions that the lead of a run forgets.
     pub(crate) loss: Loss,
@@ -63,11 +63,11 @@ impl Cast {
 /// The skill that the user called last.
 #[derive(Default)]
 struct Skill {
-    /// Its name, without `fp:`.
+    /// The skill's name, without `fp:`.
     name: String,
     /// The text that the user typed after the name.
     arguments: String,
-    /// Where the call is among the entries.
+    /// The index of the call among the entries.
     position: usize,
 }
 
@@ -100,7 +100,7 @@ impl Skill {
 
 /// A tool call in the conversation, with its result.
 struct Done<'a> {
-    /// Where the call is among the entries.
+    /// The index of the call among the entries.
     position: usize,
     tool: &'a str,
     input: &'a Value,
@@ -109,7 +109,7 @@ struct Done<'a> {
 }
 
 impl Done<'_> {
-    /// The command line, of a Bash call.
+    /// The command line of a Bash call; empty for other tools.
     fn command(&self) -> &str {
         match self.tool {
             "Bash" => self.input["command"].as_str().unwrap_or_default(),
@@ -162,7 +162,7 @@ fn command_line<'a>(text: &'a str, start: &str) -> Option<&'a str> {
         .find(|line| line.starts_with(start))
 }
 
-/// The question that `fp approve` has printed, as AskUserQuestion takes it.
+/// Converts the question that `fp approve` printed into the format of AskUserQuestion.
 pub(crate) fn printed_question(printed: &str) -> Value {
     let parts = || {
         let (_, question) = printed.split_once("\nquestion: ")?;
@@ -181,7 +181,7 @@ pub(crate) fn printed_question(printed: &str) -> Value {
     json!({ "question": question, "header": header, "options": options, "multiSelect": false })
 }
 
-/// `text` as one word of a shell.
+/// Quotes `text` as a single shell word.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }

@@ -1,4 +1,4 @@
-//! The lead of `/fp:plan`: does each step as the skill's section for it says.
+//! The lead of `/fp:plan`, which carries out each step as the skill describes it.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ pub(crate) const PLANNED: &str = "The plan is approved.";
 pub(crate) const RESEARCHED: &str = "This is what was found.";
 /// The lead's last message when the user stops.
 pub(crate) const STOPPED: &str = "The plan stays as it is, unapproved.";
-/// The lead's message when it can't ask and wasn't told to do without asking.
+/// The lead's message when it can't ask and wasn't told to proceed without asking.
 pub(crate) const UNCONFIRMED: &str = "Nobody can confirm this here.";
 
 const FIRST_ROUND: Question = Question {
@@ -69,13 +69,13 @@ const LAYERS: &str = "\
   - `bin/greet --bye Ada` prints `BYE`
 ";
 
-/// What a user who changes the plan wants in addition.
+/// The additional wish of a user who changes the plan.
 pub(crate) const WISH: &str = "The goodbye is loud";
 
-/// How planning goes.
+/// The scripted behaviour during planning.
 #[derive(Default)]
 pub(crate) struct Planner {
-    /// The contents of `tasks.md`: for each revision its drafts, of which `fp validate` refuses all but the last.
+    /// The drafts of `tasks.md` for each revision, of which `fp validate` refuses all but the last.
     pub(super) drafts: Vec<Vec<String>>,
     /// The flags of `fp critique record`, by round.
     pub(super) critiques: Vec<String>,
@@ -86,7 +86,7 @@ pub(crate) struct Planner {
 struct New {
     plan_id: String,
     path: String,
-    /// Present only for a layer or a typed prompt.
+    /// Present only if the goal comes from a roadmap layer or a typed prompt.
     goal: Option<String>,
     mode: Value,
     config: Value,
@@ -99,7 +99,7 @@ impl New {
     }
 }
 
-/// What the lead knows while it plans.
+/// The lead's knowledge while it plans.
 struct Planning<'a> {
     walk: Walk<'a>,
     new: New,
@@ -127,13 +127,13 @@ impl Planner {
         self
     }
 
-    /// Makes the critic of the next round record `flags`; in rounds after the last one given, every leaf passes.
+    /// Makes the critic of the next round record `flags`; in rounds without given flags, every leaf passes.
     pub(crate) fn criticising(mut self, flags: &str) -> Self {
         self.critiques.push(flags.to_owned());
         self
     }
 
-    /// The lead's next words or call.
+    /// The lead's next message or tool call.
     pub(super) fn reply(&self, request: &Request, skill: &Skill) -> Vec<Block> {
         match self.plan(request, skill) {
             Ok(planned) => planned,
@@ -243,10 +243,10 @@ impl Planner {
     }
 }
 
-/// The answer that approves.
+/// The answer that approves the plan.
 const APPROVE: &str = "Approve";
 
-/// Makes a roadmap of the goal, then a plan for its first layer; returns the output of `fp new`.
+/// Creates a roadmap for the goal, then a plan for its first layer; returns the output of `fp new`.
 fn first_layer<'a>(walk: &mut Walk<'a>, goal: &str, flags: &str) -> Result<&'a str, Next> {
     #[derive(Deserialize)]
     struct Roadmap {
@@ -373,7 +373,8 @@ impl<'a> Planning<'a> {
         self.fp("show", "").map(drop)
     }
 
-    /// The answer to the question that `fp approve` prints; it doesn't ask if the user's prompt has already agreed.
+    /// The user's answer to the question that `fp approve` prints. If the user's prompt already counts as consent, `fp
+    /// approve` doesn't ask.
     fn consent(&mut self) -> Result<String, Next> {
         let line = format!("fp approve {}", self.new.plan_id);
         let Done { result, failed, .. } = *self.walk.try_run(&line)?;

@@ -1,4 +1,4 @@
-//! The agents of `/fp:plan`: each goes by the prompt that the lead gave it.
+//! The agents of `/fp:plan`: each follows the prompt that it got from the lead.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::{calls, quoted};
 use crate::request::{Block, Entry, Request, bash, call, text};
 
 impl Planner {
-    /// The next words or call of the planning agent of this `role`.
+    /// The next message or tool call of the planning agent with this `role`.
     pub(super) fn agent(&self, request: &Request, role: &str) -> Vec<Block> {
         match role {
             "analyst" => in_turn(
@@ -81,7 +81,7 @@ impl Planner {
                     Some(_) if material.exists() && last.is_none() => {
                         call("Read", json!({ "file_path": material }))
                     }
-                    // The client lets nobody overwrite a file they have not looked at.
+                    // The client refuses to overwrite a file that hasn't been read.
                     Some(_) if tree.exists() && last.is_none() => {
                         call("Read", json!({ "file_path": tree }))
                     }
@@ -121,7 +121,7 @@ fn write(request: &Request, file: &str, content: &str) -> Vec<Block> {
     call("Write", json!({ "file_path": file, "content": content }))
 }
 
-/// A line of the prompt that the lead gave: `Plan: …`.
+/// The value of the line that starts with `name` in the lead's prompt, such as `Plan: …`.
 fn brief<'a>(request: &'a Request, name: &str) -> &'a str {
     let found = request
         .opening()

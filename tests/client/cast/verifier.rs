@@ -3,7 +3,7 @@
 use super::{calls, command_line, quoted, quoted_command};
 use crate::request::{Block, Entry, Request, Speaker, bash, text};
 
-/// How verifiers judge; all of them alike.
+/// The behaviour that all verifiers share.
 #[derive(Default)]
 pub(crate) struct Verifier {
     failing: Vec<Failing>,
@@ -17,7 +17,7 @@ struct Failing {
 }
 
 impl Verifier {
-    /// Makes the first criterion of `task` fail in `iteration`, for `reason`; all others hold.
+    /// Makes the first criterion of `task` fail in `iteration`, for `reason`; all other criteria pass.
     pub(crate) fn failing(mut self, task: &str, iteration: u32, reason: &str) -> Self {
         self.failing.push(Failing {
             task: task.to_owned(),
@@ -33,7 +33,7 @@ impl Verifier {
         self
     }
 
-    /// The verifier's next words or call.
+    /// The verifier's next message or tool call.
     pub(crate) fn reply(&self, request: &Request) -> Vec<Block> {
         if self.is_silent(request) {
             return text("I have looked at it.");
@@ -52,7 +52,8 @@ impl Verifier {
         })
     }
 
-    /// A verifier's name ends in the iteration, followed by the verifier's number unless it is the first.
+    /// True if this verifier is to end without a verdict. A verifier's name ends in the iteration, followed by the
+    /// verifier's number unless that is 1.
     fn is_silent(&self, request: &Request) -> bool {
         let Speaker::Agent { name, .. } = &request.speaker else {
             return false;
@@ -67,7 +68,7 @@ impl Verifier {
         })
     }
 
-    /// Fills in the line that `fp verify` printed.
+    /// Fills in the verdict line that `fp verify` printed.
     pub(super) fn verdict(&self, printed: &str) -> String {
         let line = command_line(printed, "fp verdict")
             .unwrap_or_else(|| panic!("`fp verify` prints the verdict line: {printed}"));

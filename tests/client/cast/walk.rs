@@ -1,5 +1,5 @@
-//! Replays a conversation from its beginning: compares the script's steps with what has been done, until it reaches a
-//! step that hasn't.
+//! Replays a conversation from its beginning: matches the script's steps with the calls already made, up to the first
+//! step that is still to be done.
 
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ impl<'a> Walk<'a> {
         self.request.offers(tool)
     }
 
-    /// The call that was made at this step; if none was, `next` as an error, so that it is made.
+    /// Returns the call already made at this step, or `Err(next)` if there is none yet, so that the caller makes it.
     pub(super) fn take(&mut self, next: Next) -> Result<&Done<'a>, Next> {
         match self.done.get(self.at) {
             Some(done) => {
@@ -47,19 +47,19 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The command line that was run at this step, whatever its outcome.
+    /// Like `take`, for a command line, which may have failed.
     pub(super) fn try_run(&mut self, command: &str) -> Result<&Done<'a>, Next> {
         self.take(bash(command))
     }
 
-    /// The output of the command line that was run at this step, which must have succeeded.
+    /// Like `try_run`, but returns the output of the command, which must have succeeded.
     pub(super) fn run(&mut self, command: &str) -> Result<&'a str, Next> {
         let done = self.try_run(command)?;
         assert!(!done.failed, "`{command}` failed: {}", done.result);
         Ok(done.result)
     }
 
-    /// The answers to questions that were asked together.
+    /// Asks `questions` together, and returns the answers.
     pub(super) fn ask(&mut self, questions: &[Question]) -> Result<Vec<String>, Next> {
         assert!(self.offers("AskUserQuestion"), "the user can be asked");
         let asked: Vec<_> = questions.iter().map(Question::json).collect();
@@ -71,7 +71,7 @@ impl<'a> Walk<'a> {
         Ok(questions.iter().map(answer).collect())
     }
 
-    /// The answer to the single question `asked`, and what the lead was told along with it.
+    /// Asks the single question `asked`, and returns the answer and the messages that the lead got along with it.
     pub(super) fn ask_as_printed(&mut self, asked: &Value) -> Result<(String, String), Next> {
         let done = self.take(call("AskUserQuestion", json!({ "questions": [asked] })))?;
         let (since, result) = (done.position, done.result);
@@ -81,7 +81,7 @@ impl<'a> Walk<'a> {
         Ok((answer, self.heard_since(since).join("\n")))
     }
 
-    /// The texts that the lead heard between the call at `since` and the next one.
+    /// The messages that the lead got between the call at `since` and the next call.
     fn heard_since(&self, since: usize) -> Vec<&'a str> {
         let entries = self.request.entries();
         let until = self
@@ -97,7 +97,7 @@ impl<'a> Walk<'a> {
         heard.collect()
     }
 
-    /// The reports of the agents that were started at this step, in one message; `Err` while one is still running.
+    /// Starts agents in one message, and returns their reports; `Err` while one of them is still running.
     pub(super) fn agents(&mut self, calls: Vec<Value>) -> Result<String, Next> {
         assert!(self.offers("Agent"), "the lead may start agents");
         let blocks: Next = calls
@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
         }
         let since = self.done[first].position;
         for (input, done) in calls.iter().zip(&self.done[first..]) {
-            // The client started it in the background although it was asked not to.
+            // The client may start an agent in the background although it was asked not to.
             let launched = done.result.contains("launched successfully");
             let ended = heard_of(&self.request.entries()[since..])
                 .iter()

@@ -10,14 +10,14 @@ use crate::bad_input::{plan_file, started, two_tasks};
 use crate::common::plan::PLAN;
 use crate::common::{Environment, Output};
 
-/// The working folder on a disk of its own, visible only to processes started through this.
+/// The working folder on a disk of its own, visible only to processes started with `Disk::run`.
 struct Disk<'a> {
     environment: &'a Environment,
     keeper: Child,
 }
 
 impl<'a> Disk<'a> {
-    /// Runs the mounts in `script`; `None` if they aren't allowed.
+    /// Runs the mount commands in `script`; `None` if mounting isn't allowed.
     fn mount(environment: &'a Environment, script: &str) -> Option<Self> {
         fs::create_dir(environment.beside("disk")).unwrap();
         let mut command = environment.command("unshare");
@@ -202,7 +202,7 @@ fn on_a_full_disk_nothing_is_lost_and_with_room_the_run_goes_on() {
         return;
     };
     let log = || disk.read(&plan_file("events.jsonl"));
-    // Runs a command on the full disk, then with room.
+    // Runs a command on the full disk, then again after making room.
     let step = |args: &[&str]| {
         disk.fill();
         let before = log();

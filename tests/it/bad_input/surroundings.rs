@@ -1,4 +1,4 @@
-//! Surroundings in which no command can work: a missing folder, input that is not text, a git that isn't one.
+//! Environments in which no command can work: a missing folder, input that isn't text, a `git` that isn't git.
 
 use std::fs;
 

@@ -60,8 +60,8 @@ fn what_is_no_tree_is_not_approved() {
     ");
 }
 
-/// If the tree of a running run is removed or replaced, no finished work is lost, and with the tree restored
-/// the run goes on.
+/// If the tree is removed or replaced during a run, no finished work is lost, and once the tree is restored, the run
+/// continues.
 #[test]
 fn a_tree_that_is_broken_during_a_run_stops_it_until_it_is_mended() {
     let environment = started();
@@ -153,7 +153,7 @@ fn twenty_megabytes_are_read_in_seconds() {
     );
 }
 
-/// They fit on a stack an eighth of the usual size, so eight times as many fit on the usual one.
+/// The levels fit on a stack an eighth of the usual size, so eight times as many fit on the usual one.
 #[test]
 fn two_thousand_levels() {
     let start = Instant::now();

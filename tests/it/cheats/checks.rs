@@ -1,4 +1,4 @@
-//! Checks made easier: tests, test commands, dependencies and unfinished work.
+//! Cheats that make the checks easier to pass: tests, test commands, dependencies and unfinished work.
 
 use crate::cheats::{Cheat, DONE, LOCK, MANIFEST, Place, Scene, TEST, all_caught};
 
@@ -156,7 +156,7 @@ fn tests_that_do_not_run_any_more() {
             caught: &["boundary: tests/conftest.py is new, is not in the task's files"],
         },
     ]);
-    // The plan's commands were tried before any work, and the log records how many tests they ran.
+    // The plan's commands ran once before any work began, and the log records how many tests they ran.
     for place in [Place::Checkout, Place::Worktree] {
         let test =
             "sed -n -e 's/^    1$/Ran 3 tests in 1s/p' -e 's/^    2$/Ran 0 tests in 1s/p' src/a.rs";

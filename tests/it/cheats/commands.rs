@@ -1,10 +1,10 @@
-//! Test commands that misbehave, and changes around them.
+//! Test commands that misbehave, and files changed around their runs.
 
 use std::time::{Duration, Instant};
 
 use crate::cheats::{DONE, Place, Scene};
 
-/// The line of `fp verify` about the test command, and the lines after it.
+/// The output of `fp verify`, from the line about the test command on.
 fn told(scene: &Scene) -> String {
     scene.work();
     scene.submit();
@@ -75,7 +75,7 @@ fn an_enormous_output_is_cut_to_its_head_and_tail() {
     assert!(log.len() < 64 * 1024, "{} bytes", log.len());
 }
 
-/// A commit has exactly the verified files.
+/// A commit has exactly the contents that were verified.
 #[test]
 fn a_file_changed_after_the_verification_is_verified_again() {
     for place in [Place::Checkout, Place::Worktree] {

@@ -4,7 +4,7 @@ use crate::cheats::{DONE, Place, Scene};
 use crate::common::Output;
 use crate::common::plan::PLAN;
 
-/// Runs `fp` with `args`; it must be refused with these words and add no event.
+/// Runs `fp` with `args`; it must exit with `code`, say `words`, and add no event.
 #[track_caller]
 fn refused(scene: &Scene, args: &[&str], code: i32, words: &str) {
     let before = events(scene);
@@ -172,7 +172,7 @@ fn a_verdict_that_leaves_a_criterion_out() {
 fn two_agents_under_one_name() {
     for place in [Place::Checkout, Place::Worktree] {
         let scene = Scene::new(place, "src/a.rs");
-        // The second one gets the same task with the same claim, and no other beside it.
+        // The second agent gets the same task with the same claim, and can't claim another task as well.
         assert_eq!(
             scene.environment.claim("builder-1"),
             Some(("1".to_owned(), scene.token.clone()))

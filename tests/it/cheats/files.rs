@@ -1,4 +1,4 @@
-//! Files that a task must not touch: `boundary` reports any change of them.
+//! Files that a task must not touch: `boundary` reports any change to them.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -181,7 +181,7 @@ fn files_that_git_does_not_show() {
 
 #[test]
 fn a_file_of_another_running_task() {
-    // A worktree is its builder's alone: any change in it is the task's.
+    // A worktree belongs to its builder alone, so any change in it counts as the task's.
     let other = Cheat {
         name: "a file of another running task",
         files: "src/a.rs",

@@ -81,7 +81,7 @@ fn what_the_user_hides_is_nobodys_change() {
     assert_eq!(scene.environment.read("README.md"), "# The user's own\n");
 }
 
-/// Reported to the judge but not decisive: the user may have done it.
+/// Edits to git's own files are reported to the judge but don't fail the task: the user may have made them.
 #[test]
 fn files_of_git_that_were_edited() {
     let check = |name: &str, does: &dyn Fn(&Scene), words: &str| {
@@ -136,7 +136,7 @@ fn files_of_git_that_were_edited() {
     );
 }
 
-/// The user may have done it, and may want to know if not.
+/// The user may have made the change, and may want to know about it if not.
 #[test]
 fn changes_in_the_users_checkout_from_a_worktree_are_told() {
     let scene = Scene::new(Place::Worktree, "src/a.rs");
@@ -197,7 +197,7 @@ fn what_changes_as_people_work_is_no_cheat() {
     }
 }
 
-/// The verifier has seen the checks; the user sees them in the evidence.
+/// The verifier saw the checks before the hook was created; the user sees the hook in the evidence.
 #[test]
 fn a_hook_that_is_made_between_the_checks_and_the_verdict_is_told() {
     for place in [Place::Checkout, Place::Worktree] {

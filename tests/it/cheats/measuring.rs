@@ -10,7 +10,7 @@ use crate::common::plan::{Leaf, PLAN, leaf, tree};
 const PLACES: [Place; 2] = [Place::Checkout, Place::Worktree];
 
 impl Scene {
-    /// Changes `check.sh`, and has the index say that this is the old one.
+    /// Changes `check.sh`, and makes the index claim that it still has the old contents.
     fn forge_index(&self) {
         let id = |name: &str| self.git(&["rev-parse", name]).trim().to_owned();
         let bytes = |id: &str| -> Vec<u8> {
@@ -175,7 +175,7 @@ fn commands_that_disturb_each_other() {
     );
 }
 
-/// Package managers do this when they install a project's dependencies.
+/// Package managers set up hooks when they install a project's dependencies.
 #[test]
 fn a_command_that_sets_up_hooks_is_no_cheat() {
     let code = "mkdir -p .own/_; echo '*' >.own/_/.gitignore; echo exit 0 >.own/_/pre-commit
@@ -266,7 +266,7 @@ fn a_hook_that_adds_to_the_commit_is_a_question() {
     }
 }
 
-/// The user mends a file after a hook refused the commit.
+/// The user edits a file after a hook refused the commit.
 #[test]
 fn what_is_mended_by_hand_is_verified_again() {
     let scene = Scene::new(Place::Checkout, "src/a.rs");

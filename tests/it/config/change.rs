@@ -141,7 +141,7 @@ fn everything_else_in_the_file_stays() {
     environment.done(&["config", "unset", "exclusive"]);
     environment.done(&["config", "set", "guard.extend", "null"]);
     environment.done(&["config", "set", "maxIterations", "5"]);
-    // A group stays on several lines once it has got another setting.
+    // Once an added setting has spread a group over several lines, the group stays that way.
     let text = text.replace(
         "{ \"mode\": \"warn\" }",
         "{\r\n        \"mode\": \"warn\"\r\n    }",
@@ -232,7 +232,7 @@ fn a_broken_file_is_reported_and_not_repaired() {
             );
         }
     }
-    // A fault in the other file doesn't matter.
+    // An error in the other file doesn't matter.
     environment.done(&["config", "set", "maxIterations", "2", "--user"]);
 }
 

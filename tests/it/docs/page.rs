@@ -4,11 +4,11 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 /// A Markdown page of the repository.
 pub(crate) struct Page {
-    /// Its path from the root of the repository.
+    /// Path relative to the root of the repository.
     pub(crate) path: &'static str,
     pub(crate) text: String,
     pub(crate) blocks: Vec<Block>,
-    /// Code spans, in tables as well.
+    /// Code spans, including those in tables.
     pub(crate) spans: Vec<String>,
     pub(crate) links: Vec<String>,
     /// The anchors of the page's headings, without the `#`.
@@ -17,13 +17,13 @@ pub(crate) struct Page {
     pub(crate) tables: Vec<Vec<Row>>,
 }
 
-/// The cells of a row of a table, each as its text without marks.
+/// The cells of a table row, as text without markup.
 pub(crate) type Row = Vec<String>;
 
 /// A code block.
 #[derive(Clone)]
 pub(crate) struct Block {
-    /// The word after the fence.
+    /// The info string after the opening fence.
     pub(crate) kind: String,
     pub(crate) text: String,
     /// `path:line` of the fence.
@@ -136,7 +136,7 @@ impl Within {
     }
 }
 
-/// The name that a heading gets on the web.
+/// The anchor that GitHub generates for a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading
         .chars()

@@ -19,8 +19,8 @@ case \"$1 $2 $3\" in
 esac
 ";
 
-/// Mimics Claude Code as far as `fp run` needs it: a builder appends a line to each file of its task, a verifier passes
-/// everything.
+/// Mimics the parts of Claude Code that `fp run` uses: a builder appends a line to each file of its task, a verifier
+/// passes everything.
 const CLAUDE: &str = r#"#!/bin/sh
 [ "$1" = --version ] && echo '2.1.329 (Claude Code)' && exit
 prompt=$(cat)
@@ -70,7 +70,7 @@ impl Place {
         place
     }
 
-    /// The same with the run under way.
+    /// Like [`Self::planned`], with the run started.
     pub(crate) fn started() -> Self {
         let place = Self::planned();
         place.0.start(&[]);
@@ -96,7 +96,7 @@ impl Place {
     }
 }
 
-/// The tree of the tutorial.
+/// The tutorial's sample tree.
 pub(crate) fn sample_tree() -> String {
     let page = Page::read("docs/tutorial.md");
     let blocks = page.blocks("markdown");

@@ -1,4 +1,4 @@
-//! Statements of the pages about the sources, and the length of the pages.
+//! Claims that the pages make about the sources, and the length of the pages.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -97,7 +97,7 @@ fn the_table_of_dependencies_is_what_the_manifests_say() {
     assert_eq!(told, real);
 }
 
-/// Code outside a feature uses it only through its `mod.rs`.
+/// Code outside a feature reaches it only through the feature's `mod.rs`.
 #[test]
 fn features_are_reached_through_their_mod() {
     let features = root().join("crates/fp/features");

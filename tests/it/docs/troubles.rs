@@ -10,7 +10,7 @@ use crate::docs::place::{Place, sample_tree};
 
 type Trouble = fn() -> Output;
 
-/// A part of each message, in the order of the table, and the way to provoke it.
+/// A part of each message, in the order of the table, and the function that provokes it.
 const TROUBLES: &[(&str, Trouble)] = &[
     ("Claude Code is not installed here", no_client),
     ("the repository has no commit yet", no_commit),

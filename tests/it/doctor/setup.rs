@@ -14,11 +14,11 @@ use crate::common::{Environment, Output};
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const ALLOWED: &str = r#"{"permissions": {"allow": ["Edit(.fractal-planner/plans/*/*.md)", "Edit(.fractal-planner/roadmaps/*.md)"]}}"#;
 
-/// A repository, and a home with the plugin installed into a client in it.
+/// A repository, and a home with a client that has the plugin installed.
 struct Home(Environment);
 
 impl Home {
-    /// Without repository and installation.
+    /// No repository, and the plugin isn't installed.
     fn bare() -> Self {
         Self::with(Environment::new())
     }
@@ -59,7 +59,7 @@ impl Home {
         fs::write(self.path(path), text).unwrap();
     }
 
-    /// Sets a part of the client's state.
+    /// Writes a file that holds part of the stand-in client's state.
     fn client(&self, file: &str, text: &str) {
         self.write(&format!("bin/{file}"), text);
     }
@@ -351,7 +351,7 @@ fn the_plugin_as_the_client_has_it() {
         r#"[{"id":"fp@fractal-planner","version":"VERSION","scope":"local","enabled":false}]"#,
         "  error    plugin       it is switched off, scope local → claude plugin enable fp@fractal-planner --scope local",
     );
-    // The client reports the combined result for each scope; the nearest one is what switches the plugin off.
+    // For each scope, the client reports the combined result; the nearest scope is the one that disables the plugin.
     let off = there.replace("true", "false");
     check(
         &format!(r#"[{{{off},"scope":"user"}},{{{off},"scope":"project"}}]"#),
@@ -401,7 +401,7 @@ fn a_plugin_from_elsewhere_is_looked_at_where_the_client_reads_it() {
     ");
 }
 
-/// Puts a script in the place of the plugin's program.
+/// Replaces the plugin's program with a script.
 fn program(home: &Home, script: &str) {
     let path = home.bundle("fp/bin/fp");
     fs::remove_file(&path).unwrap();

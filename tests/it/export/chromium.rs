@@ -10,10 +10,10 @@ use std::{env, fs, thread};
 
 use serde_json::{Value, json};
 
-/// How long anything may take before the test gives up.
+/// Maximum time for any step before the test fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Whether there is a browser to test with.
+/// True if there is a browser to test with.
 pub(crate) fn there_is_one() -> bool {
     let there = env::split_paths(&env::var_os("PATH").unwrap_or_default())
         .any(|folder| folder.join("chromium").is_file());
@@ -27,7 +27,7 @@ pub(crate) fn there_is_one() -> bool {
     there
 }
 
-/// A tab in its own browser, which is closed with it.
+/// A tab in a browser of its own; dropping it closes the browser.
 pub(crate) struct Tab {
     browser: Child,
     input: ChildStdin,
@@ -108,7 +108,7 @@ impl Tab {
         tab
     }
 
-    /// Makes the page this large.
+    /// Resizes the page.
     pub(crate) fn size(&mut self, width: u32, height: u32) {
         let size =
             json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
@@ -141,7 +141,7 @@ impl Tab {
             .unwrap_or_else(|error| panic!("{waiting_for}: the browser does not answer: {error}"))
     }
 
-    /// Writes `page` to a file and opens it. Returns how long that took.
+    /// Writes `page` to a file, opens it, and returns how long it took to open.
     pub(crate) fn open(&mut self, page: &str) -> Duration {
         let path = self.profile.path().join("page.html");
         fs::write(&path, page).unwrap();
@@ -163,12 +163,12 @@ impl Tab {
             let event = self.message("the page's load");
             self.events.push(event);
         }
-        // It takes two frames to appear on the screen.
+        // A page takes two frames to appear on the screen.
         self.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
         start.elapsed()
     }
 
-    /// Evaluates an expression in the page. A promise is awaited.
+    /// Evaluates an expression in the page, and awaits it if it is a promise.
     pub(crate) fn eval(&mut self, expression: &str) -> Value {
         let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
         let result = self.call("Runtime.evaluate", params);
@@ -229,7 +229,7 @@ impl Tab {
         );
     }
 
-    /// Pretends a preference of the reader, such as `prefers-color-scheme`.
+    /// Emulates a media feature that reflects a preference of the reader, such as `prefers-color-scheme`.
     pub(crate) fn prefer(&mut self, feature: &str, value: &str) {
         self.call(
             "Emulation.setEmulatedMedia",
@@ -257,7 +257,7 @@ impl Tab {
         told.collect()
     }
 
-    /// The number of network requests seen: at least one, for the page itself, or nothing was watched.
+    /// The number of network requests seen. Zero means that nothing was recorded, since the page itself is a request.
     pub(crate) fn requests(&self) -> usize {
         self.events
             .iter()

@@ -7,13 +7,13 @@ use crate::export::sample::{self, HOSTILE};
 
 /// The ids of the tasks whose rows are in the tree.
 const SHOWN: &str = "[...document.querySelectorAll('#tree li:not([hidden]) .id')].map(e => e.textContent).join(' ')";
-/// The id of the row that has the focus.
+/// The id of the focused row.
 const FOCUSED: &str =
     "document.activeElement.querySelector('.id')?.textContent ?? document.activeElement.id";
-/// The title of the details.
+/// The title of the details pane.
 const DETAIL: &str = "document.querySelector('#detail-title').textContent";
 
-/// The page of a tree in a tab; `None` where there is no browser.
+/// A tab with the page of `tree`; `None` if there is no browser.
 fn opened(tree: &str) -> Option<Tab> {
     there_is_one().then(|| open(&sample::show(tree, "html")))
 }
@@ -24,7 +24,7 @@ fn open(page: &str) -> Tab {
     tab
 }
 
-/// Asserts no errors and no requests other than the page's own.
+/// Asserts that there were no errors, and no requests except for the page itself.
 fn assert_quiet(tab: &mut Tab) {
     assert_eq!(tab.complaints(), Vec::<String>::new());
     assert_eq!(
@@ -97,7 +97,7 @@ fn a_task_is_selected_from_the_start() {
     assert!(legend.ends_with("critical path"), "{legend}");
     assert_eq!(tab.eval("scrollY"), 0);
     assert_quiet(&mut tab);
-    // If the details would cover the page, they only appear on request.
+    // Where the details would cover the page, they only appear on request.
     tab.size(400, 800);
     let shown = sample::show_run("html");
     tab.open(&shown);
@@ -328,7 +328,7 @@ fn the_theme_is_the_readers_and_can_be_changed() {
     assert_quiet(&mut tab);
 }
 
-/// WCAG 2.2, 1.4.3: the number of texts whose contrast was checked, and those with too little of it.
+/// WCAG 2.2, 1.4.3: the number of texts whose contrast was checked, and those whose contrast is too low.
 pub(crate) const FAINT: &str = r#"(() => {
     const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
     const rgba = (colour) => {

@@ -14,7 +14,7 @@ use crate::export::sample::HOSTILE;
 /// The focused element, as a screen reader announces it.
 const FOCUSED: &str =
     "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent";
-/// The text shown for the bar that was pointed at.
+/// The text shown for the bar under the pointer.
 const TOLD: &str =
     "[...document.querySelector('#told').children].map(e => e.textContent).join(' | ')";
 
@@ -29,7 +29,7 @@ impl Log {
         self.entries.push((seconds, events));
     }
 
-    /// Adds one attempt, from its claim to its verdict. Returns when it ends.
+    /// Adds one attempt, from its claim to its verdict. Returns its end, in seconds after the start of the run.
     fn attempt(
         &mut self,
         task: &str,
@@ -108,7 +108,8 @@ impl Log {
     }
 }
 
-/// Three tasks and two builders: 1 passes at its second try, the builder of 2 asks, 3 is under way after a night.
+/// Three tasks and two builders: 1 passes at its second attempt, the builder of 2 asks a question, 3 is under way after
+/// a pause overnight.
 fn small() -> String {
     let titles = ["Write the store", "Write the page", "Write the tests"];
     let tasks: Vec<(String, String)> = titles
@@ -162,7 +163,7 @@ fn opened(page: fn() -> String) -> Option<Tab> {
     })
 }
 
-/// Asserts no errors and no requests other than the page's own.
+/// Asserts that there were no errors, and no requests except for the page itself.
 fn assert_quiet(tab: &mut Tab) {
     assert_eq!(tab.complaints(), Vec::<String>::new());
     assert_eq!(
@@ -312,7 +313,7 @@ fn a_task_has_its_evidence_behind_one_click() {
     assert_quiet(&mut tab);
 }
 
-/// The first task passes at its second attempt; the second asks, and waits for an answer.
+/// The first task passes at its second attempt; the second asks a question and waits for the answer.
 fn asking() -> String {
     let mut log = Log::default();
     let at = log.attempt("1", "builder-1", (10, 1), false, "`cargo test` fails");
@@ -397,7 +398,7 @@ fn the_timeline_has_a_row_for_each_task_on_demand() {
     assert_quiet(&mut tab);
 }
 
-/// Bars too short for their ids have them below, and no two of these overlap.
+/// A bar too short for its id shows the id below it, and no two ids overlap.
 #[test]
 fn short_bars_have_their_ids_below() {
     let page = || {
@@ -423,7 +424,7 @@ fn short_bars_have_their_ids_below() {
     assert_quiet(&mut tab);
 }
 
-/// Nothing is left out of a screenshot of the whole page.
+/// A screenshot of the whole page is complete.
 #[test]
 fn nothing_is_left_out_of_a_page_of_some_hundred_tasks() {
     let Some(mut tab) = opened(small) else { return };
@@ -483,7 +484,7 @@ fn it_fits_narrow_and_wide_and_on_paper() {
     assert_quiet(&mut tab);
 }
 
-/// Forty agents that say what they have cost, and a question longer than two lines.
+/// Forty agents that report their costs, and a question longer than two lines.
 fn costly() -> String {
     let mut log = Log::default();
     for number in 0..20 {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
 
-/// Titles that would be something else wherever they are not escaped.
+/// Titles that would be taken for markup, code or commands wherever they are not escaped.
 pub(crate) const HOSTILE: &[&str] = &[
     "</script><script>window.pwned = 1</script>",
     "<img src=x onerror=\"window.pwned = 2\">",
@@ -54,7 +54,7 @@ pub(crate) fn small() -> String {
     text
 }
 
-/// A chain of leaves with [`HOSTILE`] titles, whose other fields are as bad.
+/// A chain of leaves with [`HOSTILE`] titles, and equally hostile values in their other fields.
 pub(crate) fn hostile() -> String {
     let mut text = format!("- [ID: root] {} (Complexity: 5)\n", HOSTILE[0]);
     for (number, title) in HOSTILE.iter().enumerate() {

@@ -100,7 +100,7 @@ fn hosts_that_forbid_or_forget_who_you_are() {
     expect_unshared(&host, &machine, "can't be used", "credentials");
 }
 
-/// The credentials expire in the middle of a run. Finished work is handed in once they are renewed.
+/// The credentials expire in the middle of a run. Finished work is pushed once they are renewed.
 #[test]
 fn credentials_that_expire_lose_no_work() {
     let host = Host::new(Way::Http);
@@ -233,7 +233,7 @@ fn another_hash_or_no_plan_at_all() {
     );
 }
 
-/// The log may claim the hash of one tree but have the tasks of another.
+/// The log may name the hash of one tree and yet list the tasks of another.
 #[test]
 fn tasks_that_are_not_those_of_the_tree() {
     let host = Host::new(Way::Path);

@@ -1,5 +1,5 @@
-//! `git daemon` on loopback, which takes pushes. It is started for each connection, as by inetd, so that no port has to
-//! be guessed and each connection's processes are known.
+//! `git daemon` on loopback, with pushes enabled. Each connection gets a daemon of its own, as with inetd, so that no
+//! port has to be guessed and each connection's processes are known.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;

@@ -35,7 +35,7 @@ impl Machine {
         (text("task"), text("claim"))
     }
 
-    /// Passes a task, then runs `fp next` until it is done: the verdict may fail although the task was handed in and
+    /// Passes a task, then runs `fp next` until the task is done: the verdict command may fail although the task
     /// passed.
     fn insist_on_passing(&self, task: &str) {
         self.pass(task);
@@ -64,7 +64,7 @@ impl Machine {
     }
 }
 
-/// Applies each fault to the push of a claim and then to that of a completion.
+/// Applies each fault to the push of a claim and then to the push of a completion.
 fn through_faults(way: Way, faults: &[Fault]) {
     let host = Host::behind_proxy(way);
     let machines = fleet(&host, 1, faults.len());
@@ -152,7 +152,7 @@ fn shell(text: &str) -> String {
     format!("'{text}'")
 }
 
-/// The server dies before or after the refs have moved; either way the task is done once.
+/// The server dies before or after the refs have moved; either way the task is completed exactly once.
 #[test]
 fn a_server_killed_in_a_push_costs_a_retry() {
     let host = Host::new(Way::Daemon);
@@ -186,7 +186,7 @@ fn the_branch_only_ever_grows() {
     expect_a_commit_each(&host, 6);
 }
 
-/// A commit whose hooks run while another machine writes to the log is handed in as it is, not remade.
+/// A commit whose hooks run while another machine writes to the log is pushed as it is, not remade.
 #[test]
 fn a_claim_during_a_commit_costs_no_second_commit() {
     let host = Host::new(Way::Path);
@@ -326,7 +326,7 @@ fn the_task_of_a_dead_machine_is_taken_back_and_its_token_fences() {
     later.done(&["next", PLAN]);
     let (again, its) = later.take(1).expect("the task is free");
     assert_eq!(again, task);
-    // The dead machine comes back: its work is kept, but not handed in.
+    // The dead machine comes back: its work is kept, but its submission is refused.
     let file = machines[0].in_worktree(1, "part-1.txt");
     machines[0].write(&file, "about 1, by the dead\n");
     machines[0].fp(&["next", PLAN]);

@@ -61,7 +61,7 @@ fn another_machines_approval_runs_no_command_here() {
             first.beside("ran"),
             format!(".fractal-planner/plans/{PLAN}/tasks.md"),
         );
-        // The last task, which nobody has.
+        // The last task, which nobody has claimed.
         let tree = second.read(&file);
         let (tasks, rest) = tree.rsplit_once("Test Commands: none").unwrap();
         second.write(
@@ -114,7 +114,8 @@ fn commands_for_the_end_that_came_with_the_log_do_not_run() {
     assert!(!ran.exists(), "{refused}");
 }
 
-/// A task belongs to the machine that claimed it: no other may hand it in, judge it, complete it or extend its scope.
+/// A task belongs to the machine that claimed it: no other machine may submit it, judge it, complete it or extend its
+/// scope.
 #[test]
 fn what_others_say_of_a_task_that_this_machine_has_counts_for_nothing() {
     let host = Host::new(Way::Path);
@@ -179,8 +180,8 @@ fn what_others_say_of_a_task_that_this_machine_has_counts_for_nothing() {
     );
 }
 
-/// A push whose answer was lost may leave entries of this machine on the host. Entries that others have added under its
-/// name don't count as its own.
+/// If the response to a push was lost, the host may already have this machine's entries. Entries that others have added
+/// under this machine's name don't count as its own.
 #[test]
 fn the_name_of_this_machine_counts_in_its_own_commits_only() {
     let host = Host::behind_proxy(Way::Daemon);

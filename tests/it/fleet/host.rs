@@ -1,4 +1,4 @@
-//! A host: a bare repository, the way to it, and clones of it, each with a home of its own.
+//! A host: a bare repository, the way to reach it, and clones of it, each with its own home folder.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -94,7 +94,7 @@ impl Host {
         self.folder.git(&[&["-C", "shared.git"], args].concat())
     }
 
-    /// Installs a hook of the bare repository.
+    /// Installs a hook in the bare repository.
     pub(super) fn hook(&self, name: &str, script: &str) {
         self.folder.write_program(
             &format!("shared.git/hooks/{name}"),
@@ -113,7 +113,7 @@ impl Host {
         found.lines().next().map(str::to_owned)
     }
 
-    /// Has the proxy misbehave.
+    /// Makes the proxy apply `fault` to the next connection that `of` covers.
     pub(super) fn next(&self, of: Of, fault: Fault) {
         self.proxy().next(of, fault);
     }
@@ -122,7 +122,7 @@ impl Host {
         self.proxy.as_ref().expect("a proxy is in between")
     }
 
-    /// Has the HTTP server refuse.
+    /// Makes the HTTP server refuse requests.
     pub(super) fn refuse(&self, refusal: Refusal) {
         match &self.server {
             Server::Http(http) => http.refuse(refusal),
@@ -140,7 +140,7 @@ impl Host {
     }
 }
 
-/// Waits until something holds, and fails if that takes too long.
+/// Waits until `holds` returns true, and fails after a minute.
 pub(super) fn wait_for(holds: impl Fn() -> bool) {
     let start = Instant::now();
     while !holds() {

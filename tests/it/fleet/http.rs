@@ -12,10 +12,10 @@ use tiny_http::{Header, Request, Response, Server, StatusCode};
 
 use super::processes::Processes;
 
-/// Requests that are served at the same time.
+/// Number of requests served at the same time.
 const WORKERS: usize = 8;
 
-/// What the server refuses.
+/// The requests that the server refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Refusal {
     #[default]
@@ -102,7 +102,7 @@ impl Backend {
         }
     }
 
-    /// Answers with the output of `git http-backend` once it is complete.
+    /// Runs `git http-backend`, and responds with its output once it has ended.
     fn run(&self, mut request: Request) -> std::io::Result<()> {
         let mut body = Vec::new();
         request.as_reader().read_to_end(&mut body)?;
@@ -152,7 +152,7 @@ impl Backend {
     }
 }
 
-/// Turns the output of a CGI program into an answer; without a complete header, the connection is cut.
+/// Turns the output of a CGI program into a response; cuts the connection if the header is incomplete.
 fn answer(request: Request, output: &[u8]) -> std::io::Result<()> {
     let Some(head) = output.windows(4).position(|window| window == b"\r\n\r\n") else {
         drop(request.into_writer());

@@ -1,4 +1,5 @@
-//! A machine of a shared plan: a clone with a home of its own, and the steps of its builders and verifiers.
+//! A machine that takes part in a shared plan: a clone with its own home folder, and the steps of its builders and
+//! verifiers.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -28,7 +29,7 @@ impl Deref for Machine {
     }
 }
 
-/// What became of an attempt to do one more task.
+/// The outcome of trying to do one more task.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Done(String),
@@ -36,7 +37,7 @@ pub(super) enum Step {
 }
 
 impl Machine {
-    /// A clone. Its clock is the real one.
+    /// A clone that uses the real clock.
     pub(super) fn new(host: &Host, name: &str) -> Self {
         Self {
             environment: host.machine().env("FP_NOW", ""),
@@ -54,7 +55,7 @@ impl Machine {
         }
     }
 
-    /// The same with this environment variable set.
+    /// This machine with an environment variable set.
     pub(super) fn with(self, name: &str, value: &str) -> Self {
         Self {
             environment: self.environment.env(name, value),
@@ -62,7 +63,7 @@ impl Machine {
         }
     }
 
-    /// Shares an approved plan with these leaves, and starts it.
+    /// Shares an approved plan with these leaves and starts its run. Returns the plan's hash.
     pub(super) fn share(&self, leaves: &[Leaf<'_>]) -> String {
         self.plan(&tree(leaves));
         self.done(&["approve", PLAN, "--yes"]);
@@ -77,7 +78,7 @@ impl Machine {
         self.fp(&["join", PLAN, "--as", &self.name, "--yes", hash])
     }
 
-    /// Takes part, and starts.
+    /// Joins the shared plan with this hash, and starts the run here.
     pub(super) fn join(&self, hash: &str) {
         let joined = self.try_join(hash);
         assert_eq!(joined.code, 0, "{}: {joined}", self.name);
@@ -100,7 +101,7 @@ impl Machine {
         format!("{}-builder-{builder}", self.name)
     }
 
-    /// Path of a builder's file in its worktree.
+    /// Path of `file` in a builder's worktree.
     pub(super) fn in_worktree(&self, builder: usize, file: &str) -> String {
         format!(
             ".fractal-planner/plans/{PLAN}/worktrees/{}/{file}",
@@ -108,7 +109,8 @@ impl Machine {
         )
     }
 
-    /// Claims for a builder of this machine; `None` if nothing is ready, or the run has ended.
+    /// Claims a task for a builder of this machine, and returns the task and its token; `None` if nothing is ready or
+    /// the run has ended.
     pub(super) fn take(&self, builder: usize) -> Option<(String, String)> {
         let output = self.fp(&[
             "claim",
@@ -129,7 +131,7 @@ impl Machine {
         ))
     }
 
-    /// Writes the file of `task` in a builder's worktree and hands it in.
+    /// Writes the file of `task` in a builder's worktree and submits the task.
     pub(super) fn hand_in(&self, builder: usize, task: &str, token: &str) {
         self.write(
             &self.in_worktree(builder, &format!("part-{task}.txt")),
@@ -138,7 +140,7 @@ impl Machine {
         self.done(&["submit", PLAN, task, "--claim", token]);
     }
 
-    /// Claims, builds, hands in and passes one task.
+    /// Claims, builds, submits and passes one task.
     pub(super) fn step(&self, builder: usize) -> Step {
         self.step_of(builder, Duration::ZERO)
     }
@@ -156,7 +158,7 @@ impl Machine {
             "{}, task {task}: {verdict}",
             self.name
         );
-        // If another process of this clone is committing, this commit is made later.
+        // If another process in this clone is committing, this task's commit is made later.
         let (due, start) = (
             format!("Task {task} passed, its commit is due"),
             Instant::now(),
@@ -172,7 +174,8 @@ impl Machine {
         Step::Done(task)
     }
 
-    /// Works until all tasks of the plan are done, taking this long to build each. Returns the tasks it did.
+    /// Works until all tasks of the plan are done, spending `time` on building each. Returns the tasks that this
+    /// builder did.
     pub(super) fn work(&self, builder: usize, time: Duration) -> Vec<String> {
         let (mut done, start) = (Vec::new(), Instant::now());
         loop {
@@ -195,7 +198,7 @@ impl Machine {
             .any(|(id, status)| id == task && status == "COMPLETED")
     }
 
-    /// Tasks that are not completed, as far as this machine knows.
+    /// Number of tasks that this machine doesn't know to be completed.
     pub(super) fn open_tasks(&self) -> usize {
         self.statuses()
             .iter()
@@ -203,7 +206,7 @@ impl Machine {
             .count()
     }
 
-    /// The entries of the log here, without the codes of this machine.
+    /// The entries of this machine's copy of the log, without the `code` that only this machine can compute.
     pub(super) fn entries(&self) -> Vec<Value> {
         let log = self.path(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
         let mut entries = lines(&std::fs::read_to_string(log).unwrap());

@@ -37,7 +37,7 @@ fn push(machine: &Environment, old: &str, new: &str) -> Output {
     )
 }
 
-/// Two machines push onto the same state: the first wins, the second is refused, and succeeds after a fetch.
+/// Two machines push onto the same commit: the first wins; the second is refused, and succeeds after a fetch.
 fn take_turns(host: &Host) {
     let (a, b) = (host.machine(), host.machine());
     let first = commit(&a, "", "from a");
@@ -114,7 +114,7 @@ fn a_cut_request_changes_nothing_and_is_an_error() {
                 "{way:?}, after {bytes}"
             );
         }
-        // Over HTTP, this cuts the second request of a connection, which curl sends again.
+        // Over HTTP, this cuts the second request of a connection, which curl may resend.
         host.next(Of::Pushes, Fault::CutRequest(250));
         let cut = push(&a, "", &first);
         assert_eq!(cut.code == 0, host.tip(REF).is_some(), "{way:?}: {cut}");
@@ -126,7 +126,7 @@ fn a_cut_answer_to_a_fetch_is_an_error() {
     for way in [Way::Daemon, Way::Http] {
         let host = Host::behind_proxy(way);
         let a = host.machine();
-        // Over HTTP, that is past the head of the answer.
+        // Over HTTP, the cut comes after the response header.
         host.next(
             Of::Any,
             Fault::CutAnswer(if way == Way::Http { 400 } else { 20 }),
@@ -138,7 +138,7 @@ fn a_cut_answer_to_a_fetch_is_an_error() {
     }
 }
 
-/// The client sees an error, although its push has arrived.
+/// The client sees an error although its push has gone through.
 #[test]
 fn the_server_can_have_done_what_the_client_never_hears_of() {
     for way in [Way::Daemon, Way::Http] {

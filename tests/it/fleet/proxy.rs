@@ -15,13 +15,13 @@ use super::listener::Listener;
 pub(super) enum Fault {
     /// The connection is closed at once.
     Refuse,
-    /// Each piece waits this long, in both directions.
+    /// Each chunk is delayed this long, in both directions.
     Delay(Duration),
     /// The connection is cut after the client has sent this many bytes.
     CutRequest(usize),
     /// The connection is cut after the server has sent this many bytes.
     CutAnswer(usize),
-    /// The server gets the push and answers, and the client never hears.
+    /// The server receives the push and responds, but the client never gets the response.
     Deafen,
     /// Everything the client has sent is sent again on a new connection, after the first has ended.
     Replay,
@@ -66,12 +66,12 @@ impl Proxy {
         self.queue.lock().unwrap().push_back((of, fault));
     }
 
-    /// Faults that no connection has had yet.
+    /// Number of faults that no connection has taken yet.
     pub(super) fn left(&self) -> usize {
         self.queue.lock().unwrap().len()
     }
 
-    /// Connections that were replayed to their end.
+    /// Number of connections that were replayed completely.
     pub(super) fn replayed(&self) -> usize {
         self.replayed.load(Ordering::SeqCst)
     }

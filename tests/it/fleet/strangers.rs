@@ -1,4 +1,4 @@
-//! Content that others push, or that comes with a clone: none of it runs, is passed on, or blocks a plan for good.
+//! Content that others push, or that comes with a clone: none of it runs, is passed on, or blocks a plan permanently.
 
 use super::host::{Host, Way};
 use super::machine::{BRANCH, LOG, Machine, Step, chain, expect_a_commit_each, parts};
@@ -99,7 +99,7 @@ fn a_part_counts_only_as_it_was_taken_on() {
     assert!(matches!(machines[0].step(1), Step::Done(_)));
 }
 
-/// Without the remote, git would take its name for the path of a folder, and a commit can contain such a folder.
+/// If the remote doesn't exist, git would take its name for a folder's path, and a commit can contain such a folder.
 #[test]
 fn a_folder_with_the_name_of_the_remote_is_none() {
     let host = Host::new(Way::Path);
@@ -131,7 +131,7 @@ fn what_waits_in_a_clone_is_not_sent() {
         waiting.lines().next().unwrap().to_owned() + "\n",
     );
     victim.done(&["claim", PLAN, "--as", &victim.owner(1)]);
-    // Nor is an entry of a kind that may wait, if it came with a pull.
+    // An entry of a kind that may wait isn't sent either if it came with the clone.
     victim.write(
         &in_plan("waiting.jsonl"),
         waiting.lines().last().unwrap().to_owned() + "\n",
@@ -144,7 +144,7 @@ fn what_waits_in_a_clone_is_not_sent() {
     );
 }
 
-/// Pushes a commit with this message onto the log, as anybody may who can push.
+/// Pushes a commit with this message onto the log, as anyone with push access could.
 fn push_to_log(host: &Host, message: &str) {
     let file = host.path("message");
     std::fs::write(&file, message).unwrap();
@@ -163,7 +163,7 @@ fn push_to_log(host: &Host, message: &str) {
     host.git(&["update-ref", LOG, made.trim()]);
 }
 
-/// An entry of another machine, with this note.
+/// A log entry by another machine, which adds this note.
 fn note_of_another(host: &Host, kind: &str, text: &str) -> String {
     let seq = chain(host).len() + 1;
     format!(
@@ -173,8 +173,8 @@ fn note_of_another(host: &Host, kind: &str, text: &str) -> String {
     )
 }
 
-/// Asserts that after `harm` to the remote nothing is accepted from it, that the run continues once it is repaired, and
-/// that a machine can leave regardless.
+/// Asserts that nothing is accepted from the remote after `harm`, that the run continues once the remote is repaired,
+/// and that a machine can leave regardless.
 fn survive(said: &str, harm: impl Fn(&Host)) {
     let host = Host::new(Way::Path);
     let machines = fleet(&host, 1, 2);
@@ -240,7 +240,8 @@ fn entries_of_any_size_stop_nothing_for_good() {
     });
 }
 
-/// A machine accepts no commit of the branch and no log entry unless somebody its git trusts has signed it.
+/// A machine accepts no commit of the branch and no log entry unless it is signed by somebody whom the machine's git
+/// trusts.
 #[test]
 fn a_signed_plan_is_built_on_nothing_that_nobody_signed() {
     let host = Host::new(Way::Path);

@@ -6,7 +6,7 @@ use super::host::{Host, WAYS, Way};
 use super::machine::{Machine, Step, chain, expect_all_done_once, parts};
 use crate::common::plan::PLAN;
 
-/// One machine that shares a plan of this many tasks, and others that have joined.
+/// One machine that shares a plan of `tasks` tasks, and others that have joined; `machines` in total.
 pub(super) fn fleet(host: &Host, machines: usize, tasks: usize) -> Vec<Machine> {
     let first = Machine::new(host, "m1");
     let hash = first.share(&parts(tasks));

@@ -1,5 +1,5 @@
-//! Sends every recorded event to every hook, changed field by field and truncated: whatever the client may send some
-//! day, it must be able to continue.
+//! Sends every recorded event to every hook, truncated and with each field changed: whatever the client may send in the
+//! future, it must be able to continue.
 
 use std::fs;
 use std::path::Path;
@@ -62,7 +62,7 @@ fn hook_of(event: &Value) -> String {
     kebab.collect::<String>().trim_start_matches('-').to_owned()
 }
 
-/// The places of values in an event, such as `/tool_input/file_path`.
+/// Collects the JSON pointers of the values in an event, such as `/tool_input/file_path`.
 fn places(value: &Value, above: &str, found: &mut Vec<String>) {
     let children: Vec<(String, &Value)> = match value {
         Value::Object(fields) => fields
@@ -121,7 +121,7 @@ fn replaced(event: &Value, place: &str, by: Option<&Value>) -> Value {
     event
 }
 
-/// A run with a builder at work, with high limits for its counters.
+/// A run with a builder at work, and counter limits high enough for the test.
 fn running() -> Environment {
     let environment = held();
     environment.write(
@@ -131,7 +131,7 @@ fn running() -> Environment {
     environment
 }
 
-/// Asserts that the client goes on after this answer: exit status 0, at most one reply, and at most one line.
+/// Asserts that this output lets the client continue: exit status 0, at most one reply, and at most one line.
 fn harmless(hook: &str, output: &Output, what: &str) {
     assert_eq!(output.code, 0, "{hook}, {what}: {output}");
     assert!(
@@ -164,8 +164,8 @@ fn a_field_that_is_not_as_it_was_breaks_nothing() {
         let mut found = Vec::new();
         places(&event, "", &mut found);
         for place in found {
-            // All of them everywhere would take a minute; over all events, each reaches every important
-            // field.
+            // Trying all replacements at every place would take a minute; over all events, each one reaches every
+            // important field.
             for _ in 0..3 {
                 turn += 1;
                 let by = replacements[turn % replacements.len()].as_ref();

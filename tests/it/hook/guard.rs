@@ -39,7 +39,7 @@ fn configure(environment: &Environment, guard: Value) {
 }
 
 impl Environment {
-    /// The event of a tool call by `builder-1`, a teammate, on `path`.
+    /// Sends the event of a tool call on `path` by `builder-1`, a teammate.
     fn edit_event(&self, event: &str, tool: &str, path: &str) -> Output {
         self.edit_by(event, "builder-1", tool, path)
     }
@@ -57,13 +57,13 @@ impl Environment {
         self.hook(event, input.to_string().as_bytes())
     }
 
-    /// The guard's answer to an edit of `path`; empty if it allows the edit.
+    /// The reason for which the guard refuses an edit of `path`; empty if it allows the edit.
     #[track_caller]
     fn refusal(&self, path: &str) -> String {
         refusal(&self.edit_event("pre-tool-use", "Edit", path))
     }
 
-    /// Sends the event of the shell command with which a background builder claims.
+    /// Sends the event of a shell command `line` with which the background builder `id` claims.
     fn announces(&self, id: &str, line: &str) -> Output {
         let command = json!({
             "session_id": "s1", "cwd": self.path("").to_str().unwrap(), "agent_type": "fp:builder",
@@ -150,7 +150,7 @@ fn a_builder_edits_the_files_of_its_task_and_nothing_else() {
     ] {
         check(path, told);
     }
-    // In a test, files beside the repository are in the system's folder for temporary files.
+    // In tests, files beside the repository are in the system's temporary folder, where edits are allowed.
     for outside in ["../x", "src/up/x", "src/dangling.rs", "~/notes.md"] {
         check(outside, "");
     }
@@ -306,7 +306,7 @@ fn whoever_is_no_builder_edits_what_it_likes() {
     );
 }
 
-/// Reads neither settings nor plans if the event names no agent.
+/// If an event names no agent, neither settings nor plans are read.
 #[test]
 fn the_main_session_costs_nothing() {
     let environment = held().env("COMMENT_CHECKER_DISABLED", "1");
@@ -655,7 +655,7 @@ fn whose_edit_it_is_in_a_checkout_of_two() {
     assert!(refused.stderr.contains(told), "{refused}");
 }
 
-/// An event with one of its values deformed.
+/// An event, the path to one of its values, and a malformed replacement for that value.
 fn mutated() -> impl Strategy<Value = (usize, Vec<usize>, Value)> {
     let strange = prop_oneof![
         Just(Value::Null),
@@ -674,7 +674,7 @@ fn mutated() -> impl Strategy<Value = (usize, Vec<usize>, Value)> {
     )
 }
 
-/// Puts `strange` at the place in `value` to which `path` leads, member by member.
+/// Replaces the value in `value` that `path`, a list of member indices, leads to with `strange`.
 fn put(value: &mut Value, path: &[usize], strange: Value) {
     let Some((first, rest)) = path.split_first() else {
         return *value = strange;

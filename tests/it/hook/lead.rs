@@ -40,7 +40,7 @@ fn described(environment: &Environment, goal: &str) {
     );
 }
 
-/// The context in a reply to SessionStart, which has nothing else.
+/// The context in a reply to SessionStart, which must contain nothing else.
 fn context(output: &Output) -> String {
     assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{output}");
     let reply = output.json();
@@ -114,8 +114,8 @@ fn the_lead_is_told_in_a_new_process_that_its_agents_are_gone() {
     );
 }
 
-/// If the client names its process, that decides: a session that returns to its run in another process has no agents,
-/// and isn't told to start any.
+/// If the client names its process, the process decides: a session that returns to its run in another process has no
+/// agents left, and isn't told to start any.
 #[test]
 fn the_process_says_whether_the_agents_are_still_there() {
     let environment = Environment::new().repo().env("CLAUDE_PID", "100");
@@ -160,7 +160,7 @@ fn another_session_is_told_that_the_run_was_interrupted() {
     );
 }
 
-/// A lead that lost a message sends it, after which it isn't repeated.
+/// A message that the lead lost is repeated until the lead sends it.
 #[test]
 fn a_message_is_said_again_until_it_is_sent() {
     let environment = held();
@@ -207,7 +207,7 @@ fn a_question_waits_for_the_user() {
         told.ends_with("\nWaiting for the user: \"Task 1: Which?\""),
         "{told}"
     );
-    // It is the user's turn, and then the builder's.
+    // The user has to act next, and then the builder.
     for name in STOPS {
         assert_eq!(environment.replay("stop", name), silent());
     }
@@ -299,7 +299,7 @@ fn the_own_run_comes_first_and_a_few_of_the_others_after_it() {
     );
 }
 
-/// At most two kilobytes, whatever the plan's texts are, and these stay quoted.
+/// The message has at most two kilobytes whatever the plan's texts are, and quotes those texts.
 #[test]
 fn no_plan_says_more_than_fits_or_speaks_for_the_program() {
     let hostile =
@@ -378,7 +378,7 @@ fn a_lead_that_stops_while_something_is_due_is_told_so() {
         environment.logged_since(before),
         ["leadNudged", "leadNudged", "leadNudged"]
     );
-    // The hook only read the action and didn't hand it out.
+    // The hook only read the action and didn't issue it.
     assert!(
         environment
             .done(&["next", PLAN])
@@ -493,7 +493,7 @@ fn what_only_the_user_can_solve_is_told_once() {
     assert_eq!(environment.replay("stop", STOPS[0]), silent());
 }
 
-/// If nobody can be asked, `fp next` answers by rule and goes on; otherwise the user answers.
+/// If nobody can be asked, `fp next` answers by rule and continues; otherwise the user answers.
 #[test]
 fn an_open_question_is_due_where_nobody_can_be_asked() {
     let environment = held();
@@ -509,7 +509,7 @@ fn an_open_question_is_due_where_nobody_can_be_asked() {
     );
 }
 
-/// `fp next` commits a passed task whose commit could not be made at once.
+/// If a passed task couldn't be committed at once, `fp next` commits it.
 #[test]
 fn a_commit_that_is_to_be_made_is_due() {
     let environment = Environment::new().repo();

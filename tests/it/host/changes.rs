@@ -36,7 +36,7 @@ fn claim<'r>(repo: &'r Repo, files: &[&str]) -> Claimed<'r> {
 }
 
 impl Claimed<'_> {
-    /// The same task with another one beside it in the same working tree.
+    /// Adds another running task in the same working tree.
     fn beside(mut self, id: &str, files: &[&str]) -> Self {
         let files = files.iter().map(|f| (*f).to_owned()).collect();
         self.scope.others.push(OtherTask {
@@ -304,7 +304,7 @@ fn two_builders_in_one_working_tree() {
         (vec!["src/b.rs".to_owned()], vec![])
     );
 
-    // The second one passes and is committed; it is no longer running.
+    // The second task passes and is committed; it is no longer running.
     let outcome = repo.git.commit(&paths(&["src/b.rs"]), "Second\n").unwrap();
     let CommitOutcome::Committed { hash } = outcome else {
         panic!("{outcome:?}")

@@ -110,7 +110,7 @@ fn heads() {
     assert!(error.starts_with("HEAD is detached"), "{error}");
 }
 
-/// Reading git's files gives the same hash as git, or none.
+/// Reading HEAD from git's files gives the same hash as running git, or none.
 #[test]
 fn heads_in_files() {
     assert_eq!(Repo::unborn().git.head_in_files(), None);

@@ -1,4 +1,4 @@
-//! Command lines that misbehave in every way, none of which may outlive its run.
+//! Command lines that misbehave in every way; none of their processes may outlive the run.
 
 use std::path::Path;
 use std::process::Command;
@@ -30,7 +30,7 @@ fn is_running(text: &str) -> bool {
         .any(|line| line.contains(text) && !line.starts_with('Z'))
 }
 
-/// Waits briefly for it to disappear: a killed process is gone once its parent has reaped it.
+/// Waits briefly for that process to disappear: a killed process remains until its parent has reaped it.
 fn is_gone(text: &str) -> bool {
     let start = Instant::now();
     while is_running(text) {
@@ -66,7 +66,7 @@ fn how_it_ends_and_what_it_prints() {
     assert!(run("-x").output.to_text().contains("-x"));
 }
 
-/// The answer of a program given `input` and at most `time`.
+/// Runs a shell script with `input` on stdin and a time limit, and returns its answer.
 fn asked(script: &str, input: &[u8], time: Duration) -> ProgramAnswer {
     let mut command = Command::new("sh");
     command.args(["-c", script]);

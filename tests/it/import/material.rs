@@ -1,4 +1,4 @@
-//! Texts in no known format, and how their plan refers to them.
+//! Texts in no known format, and how the plans made from them refer to them.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use super::only_plan;
 use crate::common::Environment;
 use crate::common::plan::{leaf, tree};
 
-/// An epic of beads with a done issue and two open ones, beside a page.
+/// A beads epic with one closed issue and two open ones, to be placed beside a page.
 const ISSUES: &str = r#"{"id":"bd-1","title":"Search","issue_type":"epic","status":"open"}
 {"id":"bd-2","title":"Index","status":"closed","dependencies":[{"depends_on_id":"bd-1"}]}
 {"id":"bd-3","title":"Query the index","status":"open"}

@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use super::only_plan;
 use crate::common::Environment;
 
-/// A plan of 0.1 with three tasks, of which two are done; the first has a commit of this repository.
+/// A plan of version 0.1 with three tasks, two of them done; the first names a commit in this repository.
 fn place() -> (Environment, String) {
     let environment = Environment::new().repo();
     environment.write("a.txt", "a\n");

@@ -178,7 +178,7 @@ fn a_failing_disk_leaves_no_half_plan() {
     assert_eq!(left, [".gitignore"], "nothing is left of it");
 }
 
-/// Killed at each of its writes, an import leaves a whole plan or none.
+/// An import killed at any of its writes leaves a complete plan or none.
 #[test]
 fn an_interrupted_import_leaves_nothing_that_looks_like_a_plan() {
     let environment = Environment::new().repo();

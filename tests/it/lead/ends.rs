@@ -38,7 +38,7 @@ fn a_lead_killed_at_any_moment_is_seen_to_be_gone_everywhere() {
         std::thread::sleep(Duration::from_millis(140 * kill));
         child.kill().unwrap();
         child.wait().unwrap();
-        // A child it had just forked may hold its lock for a moment.
+        // A child process that it had just forked may still hold the lock for a moment.
         let end = Instant::now();
         while status().contains("(running)") {
             assert!(end.elapsed() < Duration::from_secs(1), "it still runs");
@@ -253,7 +253,7 @@ fn agents_that_end_at_once() {
         "{asked}"
     );
     assert_eq!(home_text(&environment, "agents.log").lines().count(), 3);
-    // The same question again, and no builder started for it.
+    // Asks the same question again, without starting a builder first.
     assert_eq!(lead(&environment, &["--ask"]).code, 3);
     let unattended = lead(&environment, &["--unattended"]);
     assert_eq!(unattended.code, 1, "{unattended}");
@@ -315,10 +315,10 @@ fn a_budget_ends_new_work_and_asks() {
         "{question}"
     );
     environment.done(&["answer", PLAN, "q1", "--option", "Continue"]);
-    // It spends the same amount again, then asks again.
+    // The run spends the same amount again, then asks again.
     let again = lead(&environment, &["--budget", "2000 tokens", "--ask"]);
     assert_eq!((again.code, done(&environment)), (3, 2), "{again}");
-    // Without a budget nothing is asked, once the open question is answered.
+    // Once the open question is answered, a run without a budget asks nothing.
     environment.done(&["answer", PLAN, "q2", "--option", "Continue"]);
     assert_eq!(lead(&environment, &[]).code, 0);
 }
@@ -355,7 +355,7 @@ fn sleeps(environment: &Environment) -> bool {
 #[test]
 fn what_the_last_agent_has_used_counts() {
     let environment = scene(1);
-    // It says so a second after its verdict, which is the last thing that the run waits for.
+    // The last agent reports its usage a second after its verdict, and the run waits for nothing else.
     fs::write(
         environment.beside("home/first"),
         "echo() { sleep 1; command echo \"$@\"; }\n",
@@ -416,7 +416,7 @@ fn it_goes_on_when_another_process_has_made_its_commit() {
 #[test]
 fn what_a_killed_lead_has_left_running_is_ended_by_the_next() {
     let environment = scene(1);
-    // It outlives its parent, whatever signal it gets for that.
+    // The agent outlives its parent, whatever signal it gets when the parent dies.
     let first = "if mkdir \"$HOME/once\" 2>/dev/null; then\n  trap '' TERM HUP INT PIPE\n  setsid sleep 600 &\n  wait\nfi\n";
     fs::write(environment.beside("home/first"), first).unwrap();
     let mut child = lead_in_background(&environment, &[]);
@@ -441,7 +441,7 @@ fn an_unattended_run_stops_at_its_budget() {
     );
     let way_on = format!("note: {used_up}; a higher --budget goes on: fp run {PLAN} --budget");
     assert!(output.stderr.contains(&way_on), "{output}");
-    // Another budget continues the run.
+    // With a higher budget, the run continues.
     let output = environment.fp(&["run", "--yes", "--budget", "5 usd", "--unattended"]);
     assert_eq!(output.code, 0, "{output}");
 }
@@ -449,13 +449,13 @@ fn an_unattended_run_stops_at_its_budget() {
 #[test]
 fn an_agent_that_does_everything_wrong() {
     let environment = scene(2);
-    // The first agent starts a process that outlives it, ignores requests to end, and floods its output.
+    // The first agent starts a process that outlives it, ignores SIGTERM, and floods its output.
     let first = "if mkdir \"$HOME/once\" 2>/dev/null; then\n  trap '' TERM\n  setsid sleep 600 &\n  yes flood | head -c 20000000\n  \
                  yes '{' | head -c 20000000 | tr -d '\\n'\n  exit 7\nfi\n";
     fs::write(environment.beside("home/first"), first).unwrap();
     let output = lead(&environment, &[]);
     assert_eq!(output.code, 0, "{output}");
-    // On a busy machine the flood takes too long to count as ending at once.
+    // On a busy machine the flood takes so long that the agent doesn't count as having ended at once.
     assert!(
         output.stderr.contains("note: builder-1: own ended at once")
             || output
@@ -481,7 +481,7 @@ fn the_reader_of_its_output_goes_away() {
         home_text(&environment, "agents.log").contains("builder")
     });
     drop(child.stdout.take());
-    // The next line finds no reader.
+    // The next line is written to a closed pipe.
     environment.done(&["note", PLAN, "add", "WARN: nobody reads this"]);
     assert_eq!(child.wait().unwrap().code(), Some(1));
     expect_nothing_left(&environment);
@@ -533,7 +533,7 @@ fn a_command_that_tells_the_user() {
             .beside("home/told-sample-20261121: 1 of 1 tasks done")
             .exists()
     );
-    // It also notifies when the run ends with an error.
+    // An end with an error is also notified.
     let environment = scene(1);
     let config = environment.beside("home/.config/fractal-planner/config.json");
     let text = fs::read_to_string(&config)
@@ -567,7 +567,7 @@ fn a_session_gets_the_open_question_with_the_news_of_the_end() {
     assert_eq!(context["hookEventName"], "UserPromptSubmit");
     assert_eq!(context["additionalContext"], asked.stdout);
     assert_eq!(told(1).stdout, "", "the report is in its output");
-    // A running lead asks the question itself.
+    // A lead that is running asks the question itself.
     let lock = environment.path(&format!(".fractal-planner/plans/{PLAN}/lead.lock"));
     let held = fs::File::options()
         .write(true)
@@ -583,7 +583,7 @@ fn a_session_gets_the_open_question_with_the_news_of_the_end() {
     assert_eq!(told(3).stdout, "", "nothing is asked");
 }
 
-/// Makes the builder or the verifier run `script` before its part of [`AGENT`]; a script that exits replaces it.
+/// Makes agents with this role run `script` before their part of [`AGENT`]; a script that exits replaces that part.
 fn instead_of(environment: &Environment, role: &str, script: &str) {
     let first = format!("if [ \"$role\" = {role} ]; then\n{script}\nfi\n");
     fs::write(environment.beside("home/first"), first).unwrap();

@@ -110,11 +110,11 @@ fn builders_that_begin_together_have_the_models_of_their_own_tasks() {
         r#", "byComplexity": [{ "upTo": 3, "model": "small" }, { "upTo": 5, "model": "large" }]"#,
     );
     environment.done(&["start", PLAN, "--session", "s1", "--builders", "2"]);
-    // Repeating it gives the same result.
+    // Repeating the command gives the same result.
     for _ in 0..2 {
         let actions = environment.done(&["next", PLAN, "--format", "json"]).json();
         let model = |at: usize| actions["actions"][at]["model"].clone();
-        // The harder one goes first.
+        // The harder task goes first.
         assert_eq!(
             (model(0), model(1)),
             ("large".into(), "small".into()),
@@ -343,7 +343,7 @@ fn a_program_that_ends_before_it_says_anything() {
 #[test]
 fn a_builder_that_stops_goes_on_with_its_conversation() {
     let environment = claude(1);
-    // It claims, and ends without handing anything in; the second process does the work.
+    // The first process claims a task and ends without submitting it; the second does the work.
     fault(
         &environment,
         1,
@@ -373,7 +373,7 @@ fn a_builder_that_stops_goes_on_with_its_conversation() {
     assert!(output.stdout.contains("0.04 USD"), "{output}");
 }
 
-/// For each of builder-1's processes, whether it began a conversation or resumed one.
+/// `new` or `resume` for each of builder-1's processes, by whether it began a conversation or resumed one.
 fn conversations(environment: &Environment) -> Vec<&'static str> {
     let log = home_text(environment, "claude.log");
     let of_builder = log.lines().filter(|line| line.contains("builder-1"));
@@ -388,7 +388,7 @@ fn conversations(environment: &Environment) -> Vec<&'static str> {
         .collect()
 }
 
-/// The first process claims and stops, the second does as `second` says, and the others do their work.
+/// The first process claims a task and stops, the second runs `second`, and the others do their work.
 fn stopped_then(second: &str) -> Environment {
     let environment = claude(1);
     let script = format!(

@@ -1,4 +1,4 @@
-//! What has to be true before an agent starts.
+//! Conditions for starting an agent.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! A run that somebody looks at.
+//! A run that somebody watches in a terminal.
 
 use rustix::process::Signal;
 
@@ -26,7 +26,7 @@ fn it_asks_for_trust_and_answers_and_shows_the_report() {
     terminal.wait_for("1-2 answer, q stops, arrows scroll");
     fs::write(environment.beside("home/wait"), "2").unwrap();
     fs::remove_file(environment.beside("home/first")).unwrap();
-    // No such option.
+    // There is no option 9.
     terminal.press("9");
     terminal.press("1");
     terminal.wait_for("builder-1  builds 1");
@@ -82,7 +82,7 @@ fn q_asks_before_it_stops() {
     terminal.press("n");
     terminal.wait_for("q stops the run, arrows scroll");
     assert!(!terminal.shown().contains("Stop the run?"));
-    // Without the question, `y` means nothing.
+    // While nothing is asked, `y` has no effect.
     terminal.press("y");
     terminal.press("qy");
     terminal.wait_for("ending: what runs may finish; once more ends it too");

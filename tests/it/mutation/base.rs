@@ -13,7 +13,7 @@ use fp_run::interview::Interview;
 use crate::common::fixture::Fixture;
 use crate::common::search_path;
 
-/// A link in every repository that leads out of it.
+/// Name of a link that every repository contains and that leads out of it.
 pub(crate) const LINK: &str = "outside-link";
 
 /// A good fixture and its repository.
@@ -42,9 +42,9 @@ pub(crate) enum At {
 /// A tree that was broken in one place.
 #[derive(Debug)]
 pub(crate) struct Mutant {
-    /// The rule that must find it.
+    /// The rule that must find the mutant.
     pub(crate) rule: &'static str,
-    /// The mutation, and its task.
+    /// Description of the mutation and its task.
     pub(crate) what: String,
     pub(crate) at: At,
     /// Ids of the tasks that were changed.
@@ -116,7 +116,7 @@ impl Base {
         )
     }
 
-    /// The text with each of these places replaced.
+    /// The text with each of these spans replaced.
     pub(crate) fn changed(&self, changes: &mut [(Span, String)]) -> String {
         changes.sort();
         let mut text = self.text.to_owned();
@@ -126,7 +126,7 @@ impl Base {
         text
     }
 
-    /// True if `task` waits for `other`, directly or not.
+    /// True if `task` waits for `other`, directly or indirectly.
     pub(crate) fn waits(&self, task: &Task, other: &Task) -> bool {
         let index = PlanIndex::new(&self.plan);
         let mut waited: BTreeSet<&str> = BTreeSet::new();
@@ -218,7 +218,8 @@ pub(crate) fn field(task: &Task, kind: FieldKind) -> Option<Span> {
     }
 }
 
-/// `text` with comments before tasks and fields and a word at its end; a fix must keep all of them.
+/// `text` with a comment before each task and before some fields, and a line of prose at the end; a fix must keep all
+/// of them.
 pub(crate) fn commented(text: &str) -> String {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mut result = String::new();

@@ -1,6 +1,6 @@
-//! Findings that may follow for others from breaking one task, each with the reason why it is no false alarm.
+//! Findings that breaking one task may cause on other tasks, each with the reason why it is no false alarm.
 
-/// The broken rule, the finding elsewhere, and why that is right.
+/// The broken rule, the rule that reports the finding elsewhere, and why that is right.
 pub(crate) const ALL: &[(&str, &str, &str)] = &[
     (
         "duplicate-id",
@@ -49,7 +49,7 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// The index in [`ALL`] of a finding, if it may follow.
+/// The index in [`ALL`] of a finding and its cause, if the finding is allowed.
 pub(crate) fn place((cause, found): (&str, &str)) -> Option<usize> {
     ALL.iter()
         .position(|(of, follows, _)| *of == cause && *follows == found)

@@ -64,7 +64,7 @@ fn slice(text: &str, span: Span) -> &str {
         .unwrap_or_else(|| panic!("{span:?} is no part of {text:?}"))
 }
 
-/// The text of an item is at its span, except for blanks and for a fence or comment left open.
+/// Asserts that the item's span covers its text, except for whitespace and for a fence or comment left open.
 fn stands(text: &str, item: &Item) {
     let squashed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let place = squashed(slice(text, item.span));
@@ -78,7 +78,7 @@ fn stands(text: &str, item: &Item) {
     );
 }
 
-/// Fixing terminates, needs only one pass, keeps the set of tasks, and leaves no more errors than before.
+/// Fixing terminates, needs only one pass, keeps the set of tasks, and doesn't add errors.
 pub(crate) fn fixing(text: &str) {
     let facts = RuleFacts::default();
     let fixed = fix_all(text, &facts);
@@ -89,8 +89,7 @@ pub(crate) fn fixing(text: &str) {
     );
     let ((before, parsed), (after, parsed_after)) = (parse(text), parse(&fixed.text));
     if !parsed.is_empty() || has_lone_return(text) {
-        // If lines can't be read, the set of tasks is unknown, and an edit beside such a line can make it
-        // readable.
+        // If lines can't be parsed, the set of tasks is unknown, and an edit next to such a line can make it parseable.
         return;
     }
     let titles = |plan: &Plan| -> Vec<_> {

@@ -109,7 +109,7 @@ fn the_installer_installs_what_has_the_right_checksum() {
     );
 }
 
-/// Half a script does nothing.
+/// A truncated installer script does nothing.
 #[test]
 fn an_installer_that_was_cut_off_does_nothing() {
     let text = fs::read_to_string(root().join("release/install.sh")).unwrap();

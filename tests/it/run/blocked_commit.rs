@@ -223,7 +223,7 @@ fn a_rebase_in_progress_is_a_question() {
     assert_eq!(environment.statuses()[0].1, "COMPLETED");
 }
 
-/// Leaves a rebase in progress that waits for an edit.
+/// Leaves a rebase in progress, stopped at an `edit`.
 pub(crate) fn rebase(environment: &Environment) {
     environment.git(&["commit", "--quiet", "--allow-empty", "--message", "Another"]);
     environment.git(&[

@@ -125,7 +125,7 @@ fn a_hook_that_rewrites_files_is_nobodys_change() {
     assert_eq!(environment.git(&["status", "--short"]), "");
 }
 
-/// A builder claims during the slow hook of another task's commit.
+/// A builder claims a task while the slow hook of another task's commit runs.
 #[test]
 fn a_hook_that_is_slow_holds_up_no_claim() {
     let environment = Environment::new().repo().shared();
@@ -165,7 +165,7 @@ fn a_hook_that_is_slow_holds_up_no_claim() {
 
 #[test]
 fn whatever_is_in_progress_is_a_question_and_nothing_of_it_is_touched() {
-    // Neither changes a file, since the checks would count that against the task.
+    // Neither command changes a file, since the checks would count that against the task.
     for (command, name) in [
         (
             "git merge --quiet --no-ff --no-commit --strategy ours side",

@@ -6,7 +6,7 @@ use crate::common::Environment;
 use crate::common::plan::{Leaf, PLAN, leaf, tree};
 use crate::run::started;
 
-/// Fails task 1 for good.
+/// Fails task 1 until its attempts are used up.
 fn fail_for_good(environment: &Environment) {
     for iteration in 1..=3 {
         environment.build("builder-1", "a.txt", &format!("try {iteration}\n"));
@@ -432,7 +432,7 @@ fn a_submission_that_is_bound_to_fail_is_refused() {
     hint: if you changed 'new file.txt', undo it: `rm -- 'new file.txt'`; if the task can't be done without it: `fp scope extend sample-20261121 1 'new file.txt' --claim [TOKEN] --reason '…'`
     ");
     assert_eq!(refused.code, 1);
-    // The log has the reason, once.
+    // The log records the refusal and its reason only once.
     environment.fp(&submit);
     let log = environment.read(&log);
     let more: Vec<&str> = log.strip_prefix(&logged).unwrap().lines().collect();

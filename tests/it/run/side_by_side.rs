@@ -1,11 +1,11 @@
-//! Two builders in one working tree: one's uncommitted files are not held against the other.
+//! Two builders in one working tree: uncommitted files of one don't count against the other.
 
 use insta::assert_snapshot;
 
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
 
-/// Tasks 1 and 2 began at nine o'clock, and both have written their files; it is a minute later.
+/// Tasks 1 and 2 were claimed at nine o'clock, and both builders have written their files; it is a minute later.
 fn both_at_work(flags: &[&str]) -> (Environment, [String; 2]) {
     let environment = Environment::new().repo().shared();
     environment.plan(&tree(&[
@@ -70,8 +70,8 @@ fn one_that_was_released() {
     second_passes(&environment, &second);
 }
 
-/// A file that existed at the claim belongs to no other task any more: whoever changes it then answers for
-/// it.
+/// A file that existed when a task was claimed no longer belongs to an earlier task: whoever changes it after the claim
+/// is responsible for it.
 #[test]
 fn a_file_of_a_task_that_was_over_before() {
     let (environment, [first, second]) = both_at_work(&["--no-commit"]);

@@ -1,5 +1,5 @@
-//! The law of a permitted command line, tested with real shells: they run nothing but `fp`, with exactly the words that
-//! were judged.
+//! The law for permitted command lines, tested with real shells: they run only `fp`, with exactly the words that were
+//! judged.
 
 use std::process::{Command, Stdio};
 
@@ -20,7 +20,7 @@ pub(crate) fn permitted(line: &str, shells: &[&str]) -> bool {
     for shell in shells {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a"), "").unwrap();
-        // The client too hands the line to `eval`.
+        // The client also passes the line to `eval`.
         let output = Command::new(which(shell))
             .args(["-c", &format!("{PROGRAM}eval \"$1\""), "shell", line])
             .current_dir(folder.path())
@@ -44,7 +44,7 @@ pub(crate) fn permitted(line: &str, shells: &[&str]) -> bool {
     true
 }
 
-/// The path of the shell `name`; its name if it is not installed.
+/// The path of the shell `name`, or just `name` if it isn't installed.
 pub(crate) fn which(name: &str) -> std::path::PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path)

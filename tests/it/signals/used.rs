@@ -1,4 +1,4 @@
-//! The uses of signals: the order of tasks, and the number of attempts.
+//! How signals are used: for the order of tasks, and for the number of attempts.
 
 use super::planned;
 use crate::common::Environment;

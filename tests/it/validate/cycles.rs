@@ -1,4 +1,4 @@
-//! Dependency cycles: the shortest one of each tangle, as a path.
+//! Dependency cycles: the shortest one in each group of tasks that depend on each other, as a path.
 
 use std::fmt::Write as _;
 

@@ -88,7 +88,7 @@ fn it_is_a_part_of_the_json() {
     assert!(plain.get("gate").is_none(), "{plain}");
 }
 
-/// Each verdict's next command works.
+/// The next command given with each verdict works.
 #[test]
 fn the_next_command_runs() {
     let environment = Environment::new().repo();

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::validate::{FILE, with};
 
-/// Returns the number of bytes that `fp validate` prints for a quarter of a megabyte of broken tasks; expects `end` in
-/// the last of them.
+/// Returns the number of bytes that `fp validate` prints for a quarter of a megabyte of broken tasks, and asserts that
+/// the last of them contain `end`.
 fn printed(flags: &[&str], end: &str) -> usize {
     let environment = with(&"- [ID: x] (Complexity: 99)\n".repeat((1 << 18) / 27));
     let mut command = environment.command(env!("CARGO_BIN_EXE_fp"));

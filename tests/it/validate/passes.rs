@@ -30,7 +30,7 @@ fn place() -> Environment {
     Environment::new().repo()
 }
 
-/// [`large_leaf`] after this many attempts to repair it.
+/// [`large_leaf`] as changed by repair attempt `number`, which doesn't fix it.
 fn attempt(number: usize) -> String {
     large_leaf().replacen("One line", &format!("One line, try {number}"), 1)
 }

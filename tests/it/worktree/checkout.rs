@@ -40,7 +40,7 @@ fn what_the_user_has_staged_or_changed_elsewhere_stays() {
     assert_eq!(environment.git(&["show", ":mine.txt"]), "staged\n");
 }
 
-/// The hook plays the user, who saves a file while it runs.
+/// The hook plays a user who saves a file while the hook runs.
 #[test]
 fn what_is_edited_while_a_commit_hook_runs_stays() {
     let environment = handed_in();
@@ -68,7 +68,7 @@ fn a_file_that_the_user_has_changed_is_a_question() {
     assert_eq!(environment.read("a.txt"), "by hand, not committed\n");
     let ask = environment.next(&[]);
     assert!(ask.stdout.contains("ask q1\n"), "{ask}");
-    // Leaving the change uncommitted would overwrite the same file.
+    // The option to leave the change uncommitted would overwrite the same file.
     let left = environment.fp(&["answer", PLAN, "q1", "--option", "Leave uncommitted"]);
     assert_snapshot!(left, @r"
     exit status: 1
@@ -119,7 +119,7 @@ fn what_is_in_the_place_of_a_new_file_is_a_question() {
         "src/new.txt is there already, and is in no commit",
     );
     assert_eq!(environment.read("src/new.txt"), "the user's\n");
-    // A link is not followed out of the repository.
+    // A link that leads out of the repository isn't followed.
     let environment = check(
         &|environment| {
             fs::create_dir(environment.beside("outside")).unwrap();
@@ -231,7 +231,7 @@ fn commits_are_made_where_the_run_was_started() {
     );
     assert_eq!(start.code, 0, "{start}");
     environment.build_in("builder-1", "a.txt", "first\nsecond, about 1\nthird\n");
-    // From the main checkout, and from a builder's own.
+    // Verdicts work from the main checkout and from a builder's own worktree.
     environment.build_in("builder-2", "b.txt", "first\nsecond, about 2\nthird\n");
     assert!(
         environment

@@ -6,7 +6,7 @@ use crate::common::Environment;
 use crate::common::plan::PLAN;
 use crate::worktree::{started, worktree};
 
-/// Task 1 has been submitted, and a person has committed another change of the same line.
+/// Task 1 has been submitted, and a person has committed a different change to the same line.
 fn overtaken(flags: &[&str]) -> Environment {
     let environment = crate::worktree::sample();
     environment.start(&[&["--builders", "2"], flags].concat());
@@ -53,7 +53,7 @@ fn a_conflict_goes_back_with_its_reason_and_its_markers() {
         "{marked}"
     );
 
-    // Nothing can be submitted with conflict markers left.
+    // A file with conflict markers can't be submitted.
     let refused = environment.fp(&["submit", PLAN, "1", "--claim", &token]);
     assert_eq!(refused.code, 1, "{refused}");
     assert!(refused.stderr.contains("leftovers: a.txt:2"), "{refused}");

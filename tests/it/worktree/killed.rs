@@ -1,5 +1,5 @@
-//! Processes killed while they bring a change onto the branch, at the critical moments; `tests/kill` shows that whole
-//! runs survive kills at random moments.
+//! Processes killed at the critical moments of bringing a change onto the branch; `tests/kill` shows that whole runs
+//! survive kills at random moments.
 
 use std::fs;
 
@@ -8,7 +8,8 @@ use crate::common::plan::PLAN;
 use crate::common::program::write_program;
 use crate::worktree::{sample, worktree};
 
-/// Makes the first git call with the argument `word` run `script` first; `$GIT` is the real git. Task 1 is submitted.
+/// Task 1 is submitted. After that, the first git call with the argument `word` runs `script` before the real git,
+/// which is `$GIT`.
 fn with_git_that(word: &str, script: &str) -> Environment {
     let environment = sample();
     let real = environment.run("sh", &["-c", "command -v git"]).stdout;
@@ -40,7 +41,7 @@ fn killed_at(word: &str) -> Environment {
     environment
 }
 
-/// Asserts that the run goes on to the commit of task 1 and leaves nothing behind.
+/// Asserts that the run continues until task 1 is committed, and leaves nothing behind.
 fn goes_on(environment: &Environment) {
     environment.next(&[]);
     assert_eq!(environment.statuses()[0].1, "COMPLETED");

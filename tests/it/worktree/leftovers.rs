@@ -9,7 +9,7 @@ use crate::common::Environment;
 use crate::common::plan::PLAN;
 use crate::worktree::{sample, started, worktree};
 
-/// The folder of patches.
+/// The folder of the patches with unfinished work.
 const UNFINISHED: &str = ".fractal-planner/plans/sample-20261121/unfinished";
 
 /// Both builders are at work; returns the first one's token.
@@ -157,7 +157,7 @@ fn a_run_that_is_stopped_by_an_answer_leaves_nothing() {
         !environment.path(UNFINISHED).exists(),
         "what has passed is finished"
     );
-    // A passed task needs no worktree for its commit.
+    // A passed task can be committed without its worktree.
     environment.git(&["checkout", "--quiet", "a.txt"]);
     environment.done(&["run", "start", PLAN, "--session", "s1", "--builders", "2"]);
     assert_eq!(environment.statuses()[0].1, "COMPLETED");
@@ -252,7 +252,7 @@ fn half_done_work_is_the_builders_own() {
         "{start}"
     );
     let file = format!("{}/a.txt", worktree("builder-1"));
-    // The builder itself continues, and so does another one, from the patch.
+    // Builder-1 can continue in its own worktree, and builder-2 from the patch.
     let other = worktree("builder-2");
     environment.done(&["claim", PLAN, "--as", "builder-1", "1"]);
     assert_eq!(environment.read(&file), "half done\n");
@@ -318,7 +318,7 @@ fn a_branch_that_was_switched_to_in_a_worktree_stays_where_it_is() {
 #[test]
 fn a_worktree_that_is_none_any_more_is_made_anew() {
     let breakages: [&dyn Fn(&Environment); 5] = [
-        // A killed git may leave this, and then it can't list any worktree of the repository.
+        // A killed git may leave an empty file here, and then git can't list any worktree of the repository.
         &|environment| environment.write(".git/worktrees/builder-1/commondir", ""),
         &|environment| {
             fs::remove_file(environment.path(&worktree("builder-1")).join(".git")).unwrap()
@@ -432,7 +432,7 @@ fn where_there_can_be_none_builders_share_the_checkout() {
     );
 }
 
-/// Task 1, half done by builder-1 and given up, waits to be claimed again; builder-2 is free.
+/// Task 1, half built by builder-1 and then given up, is ready to be claimed again; builder-2 is free.
 fn given_up_and_retried() -> Environment {
     let (environment, _) = at_work();
     environment.done(&["fail", PLAN, "1", "--reason", "too hard"]);

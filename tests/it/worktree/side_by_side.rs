@@ -60,7 +60,7 @@ fn a_run_says_where_builders_work() {
     ");
     environment.write_in("builder-1", "a.txt", "first\nsecond, about 1\nthird\n");
     let token = environment.claim("builder-1").unwrap().1;
-    // Called from inside, it finds the plan of the main checkout.
+    // When called from inside a worktree, `fp` finds the plan in the main checkout.
     let submit = environment.fp_in(
         &worktree("builder-1"),
         &["submit", PLAN, "1", "--claim", &token],
@@ -135,7 +135,7 @@ fn what_passes_is_one_commit_each() {
     }
     assert_eq!(environment.read("a.txt"), "first\nsecond, about 1\nthird\n");
     assert_eq!(environment.git(&["status", "--short"]), "");
-    // The next task begins with the work of both, in a worktree that is used again.
+    // The next task starts with the work of both builders, in a reused worktree.
     let (task, token) = environment.claim("builder-2").unwrap();
     assert_eq!(task, "3");
     let own = worktree("builder-2");

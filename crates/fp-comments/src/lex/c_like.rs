@@ -170,7 +170,7 @@ pub(crate) static CSHARP: Syntax = Syntax {
     ..BASE
 };
 
-/// Three or more quotes, closed by as many.
+/// A string between three or more quotes, closed by the same number of quotes.
 const fn csharp_fence(open: &'static str) -> Fence {
     Fence {
         least: 3,

@@ -10,14 +10,14 @@ pub(crate) struct CommentCursor<'t> {
     text: &'t str,
     /// The text up to the point where this lexer must stop.
     pub(super) bytes: &'t [u8],
-    /// The start of this lexer's part.
+    /// Where this lexer's part of the text starts.
     pub(super) start: usize,
-    /// No regular expression that begins after the cursor closes before this point, so the search isn't repeated.
+    /// From the cursor up to this point, no slash begins a closed regular expression, so the search isn't repeated.
     unclosed: usize,
     /// The next byte.
     pub(super) at: usize,
     found: Vec<SourceComment<'t>>,
-    /// Lines are counted up to here.
+    /// Position up to which lines have been counted.
     counted: usize,
     line: usize,
     line_start: usize,
@@ -133,7 +133,7 @@ impl<'t> CommentCursor<'t> {
         begins(found).then_some(index + found)
     }
 
-    /// Just past the next `mark` at or after `index`, or the end if there is none.
+    /// The position just past the next `mark` at or after `index`, or the end of the text if there is none.
     pub(super) fn end_of_mark(&self, index: usize, mark: &str) -> usize {
         let found = self.find_mark(index, mark);
         found.map_or(self.bytes.len(), |found| found + mark.len())
@@ -259,7 +259,8 @@ impl<'t> CommentCursor<'t> {
         self.unclosed = index;
     }
 
-    /// True if a value must come at the cursor, rather than an operator; `words` are those that precede a value.
+    /// True if a value must come at the cursor, rather than an operator; `words` lists the words that can precede a
+    /// value.
     pub(super) fn expects_value(&self, words: &str) -> bool {
         let end = self.code_end();
         if end == self.start {
@@ -294,6 +295,6 @@ pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// Words of JavaScript and Groovy that precede a value.
+/// JavaScript and Groovy keywords that can precede a value.
 pub(super) const SCRIPT_WORDS: &str =
     "return typeof case in of delete void throw new do else instanceof yield await default extends";

@@ -4,23 +4,23 @@
 use super::cursor::{CommentCursor, is_blank, is_word};
 use crate::CommentKind;
 
-/// The comments and literals of a language. At each byte, the first part that matches wins, in the order of
+/// The comments and literals of a language. If several could begin at a byte, the first one wins, in the order of
 /// [`TableLexer::step_in_code`].
 pub(crate) struct Syntax {
-    /// Marks that begin a comment to the end of the line, where `lines_begin`.
+    /// Marks that begin a comment to the end of the line, wherever `lines_begin` is true.
     pub(crate) lines: &'static [&'static str],
     pub(crate) lines_begin: Condition,
-    /// True if a backslash at the end of such a comment continues it on the next line.
+    /// True if a backslash at the end of a line comment continues it on the next line.
     pub(crate) lines_continue: bool,
-    /// A mark that ends such a comment early.
+    /// A mark that ends a line comment before the end of the line.
     pub(crate) lines_stop: Option<&'static str>,
-    /// Block comments; they take precedence over comments to the end of the line.
+    /// Block comments; they take precedence over line comments.
     pub(crate) blocks: &'static [BlockMarks],
-    /// Literals and code between two marks, those with longer marks first.
+    /// Literals and code between two marks, longest marks first.
     pub(crate) regions: &'static [Region],
     pub(crate) fences: &'static [Fence],
     /// For a language with character literals in single quotes: true for the bytes after which a quote doesn't begin
-    /// one.
+    /// such a literal.
     pub(crate) quote_follows: Option<fn(u8) -> bool>,
     pub(crate) skips: Skips,
     /// True if the comment at the start of the given bytes is documentation.
@@ -31,10 +31,10 @@ pub(crate) struct Syntax {
     pub(crate) rule: fn(&mut TableLexer<'_, '_>) -> RuleTurn,
 }
 
-/// True if something may begin at the cursor.
+/// Decides if a construct may begin at the cursor.
 pub(crate) type Condition = fn(&CommentCursor<'_>) -> bool;
 
-/// Marks that mean nothing, such as escaped quotes, each with the number of bytes to skip there.
+/// Marks that mean nothing, such as escaped quotes, each with the number of bytes to skip.
 pub(crate) type Skips = &'static [(&'static str, usize)];
 
 /// A backslash and the byte after it. A line break may have two bytes.
@@ -118,7 +118,7 @@ impl BlockMarks {
     }
 }
 
-/// A part of a text between two marks: a literal, inside of which nothing is a comment, or code inside of a literal.
+/// A part of a text between two marks: a literal, which can't contain comments, or code inside a literal.
 #[derive(Clone, Copy)]
 pub(crate) struct Region {
     pub(crate) open: &'static str,
@@ -129,9 +129,9 @@ pub(crate) struct Region {
     pub(crate) spans_lines: bool,
     /// Maximum number of repetitions of the closing mark's byte that still belong to the mark.
     pub(crate) repeats: usize,
-    /// The opening brackets that must be closed inside.
+    /// Opening brackets that must be closed before the region can end.
     pub(crate) nests: &'static [u8],
-    /// Regions that begin inside of a literal. They take precedence over `skips`.
+    /// Regions that can begin inside a literal. They take precedence over `skips`.
     pub(crate) holes: &'static [Region],
     pub(crate) content: RegionContent,
 }
@@ -140,9 +140,9 @@ pub(crate) struct Region {
 pub(crate) enum RegionContent {
     Text,
     Code,
-    /// Code that a colon also ends, since a format follows. If its opening mark is doubled, it is literal text.
+    /// Code that can also end at a colon, which begins a format. A doubled opening mark is literal text.
     Formatted,
-    /// A language-specific function reads the next bytes; it gets the number of open brackets.
+    /// Read by a language-specific function, which is passed the number of open brackets.
     Own(fn(&mut TableLexer<'_, '_>, usize)),
 }
 
@@ -172,7 +172,7 @@ impl Region {
         Self::raw(mark).skipping(BACKSLASH)
     }
 
-    /// Code from `open` to `close`, in which the brackets `nests` must be closed.
+    /// Code from `open` to `close`, in which the brackets in `nests` must be closed.
     pub(crate) const fn code_region(
         open: &'static str,
         nests: &'static [u8],
@@ -213,7 +213,7 @@ impl Region {
         matches!(self.content, RegionContent::Code | RegionContent::Formatted)
     }
 
-    /// True if `byte` may have a meaning in the literal, so that it can't simply be skipped.
+    /// True if `byte` may mean something in the literal, and so can't simply be skipped.
     fn stops_at(&self, byte: u8) -> bool {
         let begins = |mark: &str| mark.as_bytes()[0] == byte;
         begins(self.close)
@@ -245,7 +245,7 @@ pub(crate) const QUOTED: Region = Region::escaped("\"").spanning_lines();
 pub(crate) const APOSTROPHES: Region = Region::escaped("'").spanning_lines();
 pub(crate) const BACKTICKS: Region = Region::escaped("`").spanning_lines();
 
-/// A literal whose closing mark repeats a tag of its opening one: `r#"…"#`, `[==[ … ]==]`, `$body$ … $body$`.
+/// A literal whose closing mark repeats a tag from its opening mark: `r#"…"#`, `[==[ … ]==]`, `$body$ … $body$`.
 pub(crate) struct Fence {
     /// The mark before the tag.
     pub(crate) open: &'static str,
@@ -255,9 +255,9 @@ pub(crate) struct Fence {
     pub(crate) least: usize,
     /// The mark after the tag.
     pub(crate) then: &'static str,
-    /// Makes the closing mark for a tag.
+    /// Builds the closing mark for a tag.
     pub(crate) close: fn(&str) -> String,
-    /// True if it may span lines; otherwise it ends with its line.
+    /// True if the literal may span lines; otherwise it ends with its line.
     pub(crate) spans_lines: bool,
     pub(crate) is_comment: bool,
 }
@@ -284,7 +284,7 @@ impl Fence {
         }
     }
 
-    /// From `[==[` to `]==]`, as in Lua; a comment if `open` is more than a bracket.
+    /// From `[==[` to `]==]`, as in Lua; a comment if `open` is more than the bracket.
     pub(crate) const fn long_bracket(open: &'static str) -> Self {
         Self {
             is_comment: open.len() > 1,
@@ -323,7 +323,7 @@ pub(crate) enum RuleTurn {
     Moved,
     /// The rule moved the cursor into this region.
     Entered(&'static Region),
-    /// The language ends here.
+    /// No more code in this language follows.
     Left,
 }
 
@@ -331,26 +331,26 @@ pub(crate) enum RuleTurn {
 #[derive(Clone, Copy)]
 struct Frame {
     region: &'static Region,
-    /// Number of its own brackets that are open.
+    /// Number of the region's own brackets that are still open.
     depth: usize,
-    /// True if it may span lines: code in a literal may if the literal may.
+    /// True if the region may span lines. Code in a literal may if the literal may.
     spans_lines: bool,
-    /// True if it can't contain comments.
+    /// True if the region can't contain comments.
     is_bare: bool,
-    /// Number of open `case`s in a shell, whose patterns end with unpaired parentheses.
+    /// Number of open `case` statements in a shell script; their patterns end with unpaired parentheses.
     cases: usize,
 }
 
-/// The form in which a language announces heredocs.
+/// The syntax of a language's heredocs.
 pub(crate) struct HeredocForm {
-    /// A sign after `<<` that lets the closing line be indented.
+    /// Characters after `<<` that allow the closing line to be indented.
     pub(crate) indenters: &'static [u8],
     pub(crate) is_always_indented: bool,
     pub(crate) may_follow_blanks: bool,
-    /// Signs around the name.
+    /// Quote characters that may surround the name.
     pub(crate) quotes: &'static [u8],
     pub(crate) is_name: fn(u8) -> bool,
-    /// True if a name without a sign and without quotes may begin with this byte.
+    /// True if a name with neither an indenter nor quotes may begin with this byte.
     pub(crate) begins_bare: fn(u8) -> bool,
 }
 
@@ -369,9 +369,9 @@ impl HeredocForm {
 /// A heredoc, whose body begins after the line that announces it.
 #[derive(Debug, Clone, Copy)]
 struct Heredoc<'t> {
-    /// The line that ends it.
+    /// The line that ends the heredoc.
     close: &'t [u8],
-    /// True if blanks may precede that line.
+    /// True if the closing line may be indented.
     is_indented: bool,
 }
 
@@ -380,7 +380,7 @@ pub(crate) struct TableLexer<'c, 't> {
     pub(crate) cursor: &'c mut CommentCursor<'t>,
     /// For each open parenthesis of a script, true if `if`, `while`, `for` or `with` precedes it.
     pub(crate) heads: Vec<bool>,
-    /// The same for the parenthesis that closed last.
+    /// The same as in `heads`, for the parenthesis that was closed last.
     pub(crate) behind_head: bool,
     heredocs: Vec<Heredoc<'t>>,
     syntax: &'static Syntax,
@@ -389,12 +389,12 @@ pub(crate) struct TableLexer<'c, 't> {
     has_left: bool,
 }
 
-/// Records the comments of `syntax` up to the cursor's end, or until the language ends.
+/// Records comments in the language `syntax`, up to the cursor's end or until the language ends.
 pub(crate) fn lex_code(cursor: &mut CommentCursor<'_>, syntax: &'static Syntax) {
     TableLexer::with_syntax(cursor, syntax).run_until(|_| false);
 }
 
-/// Records the comments of the code in braces at the cursor, and moves past it.
+/// Records the comments in the braced code at the cursor, and moves past that code.
 pub(crate) fn lex_braces(cursor: &mut CommentCursor<'_>, syntax: &'static Syntax) {
     let start = std::mem::replace(&mut cursor.start, cursor.at);
     let mut lexer = TableLexer::with_syntax(cursor, syntax);
@@ -590,7 +590,7 @@ impl<'c, 't> TableLexer<'c, 't> {
         self.frames.pop();
     }
 
-    /// Counts the beginning or the end of a shell's `case` in the innermost command.
+    /// Counts the beginning or end of a shell `case` in the innermost command.
     pub(crate) fn count_case(&mut self, begins: bool) {
         if let Some(frame) = self
             .frames
@@ -604,7 +604,7 @@ impl<'c, 't> TableLexer<'c, 't> {
         }
     }
 
-    /// Leaves the code region that `byte` ends.
+    /// Leaves the innermost code region if `byte` ends it.
     fn leave_code(&mut self, byte: u8) -> bool {
         let ends = |frame: &Frame| {
             let close = frame.region.close.as_bytes()[0];
@@ -619,7 +619,7 @@ impl<'c, 't> TableLexer<'c, 't> {
         leaves
     }
 
-    /// Counts a bracket that must be closed before the innermost region ends.
+    /// Updates the count of open brackets, all of which must be closed before the innermost region ends.
     pub(crate) fn count_bracket(&mut self, byte: u8) {
         let Some(Frame { region, depth, .. }) = self.frames.last_mut() else {
             return;
@@ -633,7 +633,7 @@ impl<'c, 't> TableLexer<'c, 't> {
         }
     }
 
-    /// Leaves literals that can't span lines, and skips the heredocs that begin on the next one.
+    /// Moves to the next line: leaves literals that can't span lines, and skips heredocs that begin there.
     fn break_line(&mut self) {
         self.cursor.at += 1;
         while self.frames.last().is_some_and(|frame| !frame.spans_lines) {
@@ -678,7 +678,7 @@ impl<'c, 't> TableLexer<'c, 't> {
         }
     }
 
-    /// Reads the `<<` at the cursor and the heredoc, if any, that it announces in this form.
+    /// Reads the `<<` at the cursor, and any heredoc that it announces in this form.
     pub(crate) fn read_heredoc(&mut self, form: &HeredocForm) -> RuleTurn {
         let cursor = &mut *self.cursor;
         cursor.at += 2;
@@ -724,7 +724,7 @@ fn skip_heredoc(cursor: &mut CommentCursor<'_>, heredoc: Heredoc<'_>) {
     }
 }
 
-/// The end of the block comment at the cursor, including its mark.
+/// The end of the block comment at the cursor, including its closing mark.
 fn block_end(cursor: &CommentCursor<'_>, block: &BlockMarks) -> usize {
     let body = cursor.at + block.open.len();
     if block.nesting == BlockNesting::Nothing {

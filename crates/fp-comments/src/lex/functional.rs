@@ -8,7 +8,7 @@ use super::engine::{
 
 pub(crate) static HASKELL: Syntax = Syntax {
     lines: &["--"],
-    // Dashes next to other symbols are an operator.
+    // Dashes next to other symbols form an operator.
     lines_begin: |cursor| {
         let dashes = cursor.run_length(cursor.at, b'-');
         let is_sign = |byte: u8| b"!#$%&*+-./<=>?@\\^|~:".contains(&byte);
@@ -100,7 +100,7 @@ pub(crate) static LISP: Syntax = Syntax {
     ..Syntax::PLAIN
 };
 
-/// A character of Emacs Lisp: `?;`.
+/// Reads an Emacs Lisp character literal: `?;`.
 fn read_emacs_char(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *lexer.cursor;
     if !b" (\n'".contains(&cursor.byte_before()) {

@@ -1,5 +1,5 @@
-//! Languages with `#` or `--` comments. Since these marks have other meanings in them too, several need a rule of their
-//! own.
+//! Languages with `#` or `--` comments. Since these marks can also mean something else, several languages need their
+//! own rule.
 
 use super::c_like::{QUOTES, SLASH_STAR};
 use super::cursor::{CommentCursor, is_blank, is_word};
@@ -32,7 +32,7 @@ pub(crate) static PYTHON: Syntax = Syntax {
     ..BASE
 };
 
-/// A string with holes: one with an `f` or `t` in its prefix.
+/// Gives a string replacement fields if its prefix has an `f` or `t`.
 const fn python_format(text: Region) -> Region {
     text.with_holes(FORMAT).beginning(|cursor| {
         let prefix = cursor.word_before();
@@ -73,7 +73,7 @@ pub(crate) static JULIA: Syntax = Syntax {
         Region::escaped("```").spanning_lines(),
         BACKTICKS,
     ],
-    // After these, a quote transposes.
+    // After these bytes, a quote is the transpose operator.
     quote_follows: Some(|before| is_word(before) || b")]}'.".contains(&before)),
     ..BASE
 };
@@ -141,7 +141,7 @@ pub(crate) static CMAKE: Syntax = Syntax {
     ..BASE
 };
 
-/// Configuration files with nothing but `#` comments, at the start of a word, and both kinds of quotes.
+/// Configuration files with only `#` comments, which begin at the start of a word, and with both kinds of quotes.
 pub(crate) static CONF: Syntax = Syntax {
     lines_begin: |cursor| b"\0 \t\n;{}()".contains(&cursor.byte_before()),
     skips: &[("\\", 2)],
@@ -178,7 +178,7 @@ pub(crate) static PROPERTIES: Syntax = Syntax {
     ..Syntax::PLAIN
 };
 
-/// Configuration files whose comments take up whole lines, or come after a value, with blanks around their mark.
+/// Configuration files whose comments take up whole lines, or follow a value with blanks on both sides of the mark.
 pub(crate) static INI: Syntax = Syntax {
     lines: &["#", ";"],
     lines_begin: |cursor| {

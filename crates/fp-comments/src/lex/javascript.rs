@@ -17,13 +17,13 @@ pub(crate) static TYPESCRIPT: Syntax = Syntax {
     ..c_like::BASE
 };
 
-/// A script in which `<` may begin an element.
+/// A script in which `<` may begin a JSX element.
 pub(crate) static JAVASCRIPT: Syntax = Syntax {
     asks: b"/()<",
     ..TYPESCRIPT
 };
 
-/// The inside of an opening tag; its own brackets are type arguments.
+/// The inside of an opening tag; any further angle brackets in it enclose type arguments.
 static TAG: Region = Region {
     nests: b"<",
     content: RegionContent::Own(step_in_tag),
@@ -41,7 +41,7 @@ static CHILDREN: Region = Region {
 };
 
 /// Reads regular expressions and elements, and tracks which parentheses are the head of a statement, since an
-/// expression can follow one.
+/// expression can follow such a head.
 fn read_script(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *lexer.cursor;
     match (cursor.peek(0), cursor.peek(1)) {

@@ -35,7 +35,7 @@ pub(crate) static TEX: Syntax = Syntax {
     ..Syntax::PLAIN
 };
 
-/// Only comments that take up a whole line: elsewhere the marks begin strings.
+/// Only comments that take up a whole line, since elsewhere their marks begin strings.
 pub(crate) static VIM: Syntax = Syntax {
     lines: &["\"", "# "],
     lines_begin: |cursor| cursor.begins_line(),
@@ -89,7 +89,7 @@ pub(crate) fn lex_yaml(cursor: &mut CommentCursor<'_>) {
     }
 }
 
-/// Reads one line, with the quoted text or the block scalar that continues after it. `flow` counts open `[` and `{`.
+/// Reads one line, along with any quoted text or block scalar that continues past it. `flow` counts open `[` and `{`.
 fn read_yaml_line(cursor: &mut CommentCursor<'_>, flow: &mut usize) {
     let start = cursor.at;
     let (mut expects_value, mut has_node) = (true, false);
@@ -144,8 +144,8 @@ fn is_block_sign(byte: u8) -> bool {
     matches!(byte, b'+' | b'-' | b'1'..=b'9')
 }
 
-/// Skips the rest of a block scalar's header, and its body: all lines with the indentation of the first one, or with the
-/// one that the header gives.
+/// Skips the rest of a block scalar's header, and its body: all lines indented at least as far as its first line, or as
+/// far as the header specifies.
 fn skip_block(cursor: &mut CommentCursor<'_>, least: usize) {
     let signs = &cursor.rest()[..cursor.length_while(cursor.at, is_block_sign)];
     let digit = signs.iter().find(|byte| byte.is_ascii_digit());

@@ -10,10 +10,10 @@ use super::engine::{
 use super::javascript::{JAVASCRIPT, TYPESCRIPT};
 use crate::CommentKind;
 
-/// The content of a markup file besides elements.
+/// The kinds of content that a markup file can have besides elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MarkupFlavour {
-    /// Nothing: all elements are alike.
+    /// No other content: all elements are alike.
     Xml,
     /// Scripts and style sheets.
     Html,
@@ -41,7 +41,7 @@ pub(crate) fn lex_markup(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour)
     let code = flavour.code_in_braces();
     while !cursor.at_end() {
         cursor.skip_until(|byte| byte == b'<' || (byte == b'{' && code.is_some()));
-        // The end of one of Svelte's blocks, `{/if}`, looks like an expression.
+        // The end of a Svelte block, such as `{/if}`, looks like an expression.
         let ends_block = cursor.sees("{/") && cursor.peek(2).is_ascii_lowercase();
         match code.filter(|_| cursor.peek(0) == b'{' && !ends_block) {
             Some(syntax) => lex_braces(cursor, syntax),
@@ -68,7 +68,7 @@ pub(crate) fn lex_component(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavo
     }
 }
 
-/// Records the comments of a PHP file: markup with code in it, or code alone if nothing marks its start.
+/// Records the comments of a PHP file: markup with code in it, or only code if no mark shows where code begins.
 pub(crate) fn lex_php(cursor: &mut CommentCursor<'_>) {
     let marks = ["<?", "</", "/>", "{{"];
     let has_markup = marks
@@ -148,7 +148,7 @@ fn skip_attributes(cursor: &mut CommentCursor<'_>, flavour: MarkupFlavour) {
     }
 }
 
-/// Substrings of the `type` attribute of scripts that can have comments.
+/// Scripts are searched for comments only if their `type` attribute contains one of these, or is empty.
 const SCRIPT_TYPES: &str = "module javascript babel ecmascript typescript jsx tsx";
 
 /// The syntax of the script with this opening tag, if its type is known to have comments.
@@ -169,7 +169,7 @@ fn script_syntax(
     }
 }
 
-/// The value of `name` in a tag, without its quotes.
+/// The value of the attribute `name` in a tag, without its quotes.
 fn attribute_of<'t>(tag: &'t [u8], name: &str) -> Option<&'t [u8]> {
     let is_attribute =
         |at: &usize| tag[at - 1].is_ascii_whitespace() && tag.get(at + name.len()) == Some(&b'=');
@@ -194,7 +194,7 @@ fn element_end(cursor: &CommentCursor<'_>, name: &[u8]) -> usize {
     end.map_or(cursor.bytes.len(), |end| cursor.at + end)
 }
 
-/// Records the comments of Astro's code between the line of dashes at the cursor and the next one.
+/// Records the comments of Astro's code, from the line of dashes at the cursor to the next such line.
 fn lex_front_matter(cursor: &mut CommentCursor<'_>) {
     cursor.skip_line();
     let end = cursor.find_mark(cursor.at - 1, "\n---");

@@ -1,8 +1,9 @@
 //! Finds the comments of a text in any common language. A file's name and first line determine its language.
 //!
-//! One pass over the bytes, without a grammar: a lexer only has to know the comments, the literals that hide
-//! comment marks, and the holes with code in such literals. Most languages are a table for one engine, with a
-//! rule of their own for the rest. Nothing recurses, so deep nesting can't overflow the stack.
+//! The text is read in one pass, without a grammar: a lexer only has to know the comments, the literals that can hide
+//! comment marks, and the code embedded in such literals. Most languages are a table for a shared engine, plus a
+//! language-specific rule for anything that the table can't express. Nothing recurses, so deep nesting can't overflow
+//! the stack.
 
 mod c_like;
 mod cursor;
@@ -27,8 +28,8 @@ use crate::{CommentKind, SourceComment};
 pub struct SourceLanguage {
     /// Its name.
     pub name: &'static str,
-    /// The names of its files. `*.rs` is an extension, `#!sh` an interpreter without its version, and any
-    /// other word the whole name of a file; all in lower case.
+    /// The names of its files, in lower case. `*.rs` stands for an extension, `#!sh` for an interpreter without its
+    /// version, and any other word for a whole file name.
     files: &'static str,
     lexer: SourceLexer,
 }
@@ -62,7 +63,7 @@ const fn language(name: &'static str, files: &'static str, lexer: SourceLexer) -
     SourceLanguage { name, files, lexer }
 }
 
-/// Every language. The first one that matches a name counts.
+/// Every language; the first one that matches a name wins.
 #[rustfmt::skip]
 pub(crate) static LANGUAGES: &[SourceLanguage] = &[
     language("Astro", "*.astro", Own(|c| lex_markup(c, MarkupFlavour::Astro))),
@@ -138,7 +139,8 @@ pub(crate) static LANGUAGES: &[SourceLanguage] = &[
 impl SourceLanguage {
     /// The language of the file at `path`, whose first line is `first_line`; `None` if it isn't code or is unknown.
     ///
-    /// The name decides. The first line counts only if the name has no extension, and only as `#!`.
+    /// The name decides. The first line counts only if the name has no extension, and only if the line begins with
+    /// `#!`.
     #[must_use]
     pub fn for_file(path: &str, first_line: &str) -> Option<&'static Self> {
         let name = path.rsplit(['/', '\\']).next()?.to_ascii_lowercase();
@@ -156,7 +158,7 @@ impl SourceLanguage {
     }
 }
 
-/// The first language of the table with a word that `fits`.
+/// The first language in the table with an entry in `files` that `fits` accepts.
 fn known_by(fits: impl Fn(&str) -> bool) -> Option<&'static SourceLanguage> {
     LANGUAGES
         .iter()
@@ -167,7 +169,7 @@ fn with_extension(extension: &str) -> Option<&'static SourceLanguage> {
     known_by(|word| word.strip_prefix("*.") == Some(extension))
 }
 
-/// The language of a name with an extra part: `Dockerfile.dev`, `.env.local`, `tsconfig.build.json`.
+/// The language of a file name with an extra part: `Dockerfile.dev`, `.env.local`, `tsconfig.build.json`.
 fn variant(name: &str) -> Option<&'static SourceLanguage> {
     let (head, tail) = name.split_once('.')?;
     match head {
@@ -183,7 +185,7 @@ fn variant(name: &str) -> Option<&'static SourceLanguage> {
     }
 }
 
-/// The language of the interpreter in the first line.
+/// The language of the interpreter that the first line names.
 fn interpreted(first_line: &str) -> Option<&'static SourceLanguage> {
     let line = first_line
         .trim_start_matches('\u{feff}')

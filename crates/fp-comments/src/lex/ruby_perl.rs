@@ -1,5 +1,5 @@
-//! Ruby and Perl let authors choose the delimiters of strings, and a slash divides or begins an expression, so their rules
-//! need context.
+//! Ruby and Perl let authors choose the delimiters of strings, and a slash can be division or begin a regular
+//! expression, so their rules need context.
 
 use super::cursor::{CommentCursor, is_word};
 use super::engine::{
@@ -27,10 +27,10 @@ pub(crate) static PERL: Syntax = Syntax {
     ..Syntax::PLAIN
 };
 
-/// Words of Ruby that precede a value.
+/// Ruby keywords that can precede a value.
 const RUBY_WORDS: &str =
     "return case in do else yield if unless while until when and or not then elsif begin";
-/// Words of Perl that precede a value.
+/// Perl keywords and functions that can precede a value.
 const PERL_WORDS: &str = "return else if unless while until and or not elsif split grep map join x cmp eq ne when push print die";
 
 /// A bare name must be a constant: before a lowercase letter, `<<` shifts or appends.
@@ -54,7 +54,7 @@ const BRACKETS: [&[u8]; 4] = [b"(", b"[", b"{", b"<"];
 /// A string for each of [`DELIMITERS`].
 pub(super) type DelimitedTexts = [Region; DELIMITERS.len()];
 
-/// The strings with these holes. If `nests` is true, nested brackets must be balanced.
+/// Builds a string for each delimiter, with these holes. If `nests` is true, nested brackets must be balanced.
 pub(super) const fn delimited_texts(nests: bool, holes: &'static [Region]) -> DelimitedTexts {
     let mut texts = [Region::raw("!"); DELIMITERS.len()];
     let mut index = 0;
@@ -69,7 +69,7 @@ pub(super) const fn delimited_texts(nests: bool, holes: &'static [Region]) -> De
     texts
 }
 
-/// The string of `texts` that begins with `open`.
+/// The entry of `texts` for strings that begin with `open`.
 pub(super) fn delimited_text(texts: &'static DelimitedTexts, open: u8) -> Option<&'static Region> {
     let bracket = BRACKETS.iter().position(|bracket| bracket[0] == open);
     let index = bracket.or_else(|| DELIMITERS.bytes().rposition(|byte| byte == open))?;
@@ -79,7 +79,7 @@ pub(super) fn delimited_text(texts: &'static DelimitedTexts, open: u8) -> Option
 static PLAIN_TEXTS: DelimitedTexts = delimited_texts(true, &[]);
 static FILLED_TEXTS: DelimitedTexts = delimited_texts(true, HASH);
 
-/// A Ruby regular expression where a value must come, and one where an argument may.
+/// Ruby regular expressions: one where a value must come, and one where an argument may come.
 static RUBY_REGEX: Region = Region::escaped("/").spanning_lines().with_holes(HASH);
 static RUBY_ARGUMENT_REGEX: Region = Region::escaped("/").with_holes(HASH);
 static PERL_REGEX: Region = Region::escaped("/").spanning_lines();
@@ -142,7 +142,7 @@ fn is_argument(cursor: &CommentCursor<'_>) -> bool {
     is_name && !matches!(sign, b'@' | b'$') && end < cursor.at && !is_operator
 }
 
-/// True if the `<<` at the cursor follows a value and precedes a name, so that it doesn't announce a heredoc.
+/// True if the `<<` at the cursor follows a value and precedes a name, and so doesn't announce a heredoc.
 fn is_shift(cursor: &CommentCursor<'_>) -> bool {
     let is_behind_value = cursor.is_behind_word() || b")]".contains(&cursor.byte_before());
     is_behind_value && is_word(cursor.peek(2))
@@ -195,7 +195,8 @@ fn read_perl(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
     RuleTurn::Moved
 }
 
-/// Length of the start of the variable at the cursor whose characters could mean something else: `$#x`, `$'`, `$y`.
+/// Number of bytes to skip at the start of the variable at the cursor, since they could be mistaken for something else:
+/// `$#x`, `$'`, `$y`.
 fn variable_length(cursor: &CommentCursor<'_>) -> usize {
     match (cursor.peek(1), cursor.peek(2)) {
         (b'#', next) if is_word(next) || matches!(next, b'{' | b'$') => {
@@ -218,7 +219,7 @@ fn read_quote_like(cursor: &mut CommentCursor<'_>) {
         _ => 0,
     };
     let before = cursor.byte_before();
-    // After a slash, they are flags of the regular expression that it ends.
+    // After a slash, the letters are flags of the regular expression that the slash ends.
     let is_name = is_word(before) || before == b'/';
     let is_key = matches!(before, b'>' | b'{') && cursor.peek(length) == b'}';
     cursor.at += length.max(1);
@@ -250,7 +251,7 @@ fn read_quote_like(cursor: &mut CommentCursor<'_>) {
     }
 }
 
-/// Moves past the end of `text`.
+/// Moves past the closing delimiter of the string `text`.
 fn skip_delimited(cursor: &mut CommentCursor<'_>, text: &Region) {
     let close = text.close.as_bytes()[0];
     let mut depth = 1_usize;

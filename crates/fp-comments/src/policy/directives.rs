@@ -1,4 +1,4 @@
-//! Tools read some comments as directives; these are their forms, and the extent of each.
+//! The forms of comments that tools read as directives, and the lines that each directive covers.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,7 +9,8 @@ static PLAIN: LazyLock<Vec<DirectiveForm>> =
 static MARKED: LazyLock<Vec<DirectiveForm>> =
     LazyLock::new(|| forms(include_str!("marked_directives.txt")));
 
-/// A form, and the prefixes and suffixes of the file names that it applies to; none means every file.
+/// A directive's form, and the prefixes and suffixes of the file names that it applies to; if there are none, it
+/// applies to every file.
 #[derive(Clone, Copy)]
 struct DirectiveForm {
     form: &'static str,
@@ -57,8 +58,8 @@ impl DirectiveForm {
     }
 }
 
-/// True if a tool obeys the comment `raw` in the file at `path`; `said` is its text without marks. A
-/// directive may follow other words if it begins with marks of its own.
+/// True if a tool obeys the comment `raw` in the file at `path`; `said` is its text without marks. A directive may
+/// follow other words if it begins with its own comment mark.
 pub(super) fn is_directive(raw: &str, said: &str, path: &str) -> bool {
     if any_fits(&MARKED, raw, path) || any_fits(&PLAIN, said, path) {
         return true;
@@ -84,14 +85,15 @@ pub(super) fn has_reason(said: &str) -> bool {
     WITH_REASON.iter().any(|form| fits(form, said))
 }
 
-/// First and last lines of data for tools: PEP 723's in a script, LSB's in an init script, Emacs's.
+/// First and last lines of data blocks that tools read: PEP 723 in a script, LSB in an init script, Emacs in any file.
 const DATA: [(&str, &str); 3] = [
     ("/// script", "///"),
     ("BEGIN INIT INFO", "END INIT INFO"),
     ("Local Variables:", "End:"),
 ];
 
-/// The lines of a block that are data for a tool; if the last line is missing, all from the first one on.
+/// The lines of a block that are data for a tool; if the closing line is missing, all lines from the first one of the
+/// data on.
 pub(super) fn lines_of_data(said: &[Cow<'_, str>]) -> Range<usize> {
     let open = |(open, close)| Some((said.iter().position(|line| line == open)?, close));
     let Some((start, close)) = DATA.into_iter().find_map(open) else {

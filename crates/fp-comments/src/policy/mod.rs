@@ -14,12 +14,12 @@ use crate::{CommentKind, SourceComment, SourceFile, head};
 /// Longest text of a remark, in bytes.
 const MAX_TEXT: usize = 200;
 
-/// Maximum number of bytes of a line of code, and of a comment, to search for anything that tools act on. Many comments
-/// can share a line, and each of them searches it.
+/// Maximum number of bytes of a line of code, and of a comment, to search for anything that tools act on. The limit
+/// matters because a line is searched again for each comment on it.
 const MAX_CODE: usize = 200;
 const MAX_DIRECTIVE: usize = 2000;
 
-/// Maximum number of comments of an edit to judge. No author would answer for more.
+/// Maximum number of comments to judge per edit. No author would answer for more.
 const MAX_JUDGED: usize = 10_000;
 
 /// Comments on adjacent lines that form one question to the author.
@@ -31,7 +31,8 @@ pub struct CommentRemark {
     pub text: String,
 }
 
-/// The remarks among the `added` ones of the `comments` of `text`, the content of `file`.
+/// Returns the remarks in `text`, the content of `file`, considering only those of its `comments` that are flagged in
+/// `added`.
 pub(super) fn remarks_among(
     file: SourceFile<'_>,
     text: &str,
@@ -57,7 +58,7 @@ pub(super) fn remarks_among(
     remarks
 }
 
-/// True if two comments are on adjacent lines of their own in the same column.
+/// True if two line comments are on adjacent lines without code, in the same column.
 fn are_one_block(above: &SourceComment<'_>, below: &SourceComment<'_>) -> bool {
     let is_alone =
         |comment: &SourceComment<'_>| comment.kind == CommentKind::Line && !comment.trails;
@@ -76,7 +77,7 @@ struct RemarkedFile<'a> {
 }
 
 impl RemarkedFile<'_> {
-    /// Adds the remarks of one block of adjacent comments.
+    /// Judges one block of adjacent comments, and adds its remarks.
     fn judge_block(
         &self,
         comments: &[SourceComment<'_>],
@@ -217,7 +218,7 @@ fn is_tracked_task(said: &[Cow<'_, str>]) -> Option<bool> {
     Some(is_owned || paragraph.any(|line| has_reference(line)))
 }
 
-/// True if an editor may fold from here; the fold must be closed somewhere.
+/// True if `said` opens an editor fold; the caller checks that a fold is closed somewhere.
 fn is_region(said: &str) -> bool {
     said.get(..7)
         .is_some_and(|head| head.eq_ignore_ascii_case("region "))
@@ -236,8 +237,8 @@ fn on_one_line(comment: &SourceComment<'_>, said: &str) -> String {
 /// Phrases of licences and copyright notices, in lower case, one per line.
 const LICENCES: &str = include_str!("licences.txt");
 
-/// True if `said`, the text of a block, is a licence or a copyright notice. That takes a year or a name after
-/// the word: prose about copyright has neither.
+/// True if `said`, the text of a block, is a licence or a copyright notice. It must have a year or a name after the
+/// word: prose about copyright has neither.
 fn is_licence(said: &str) -> bool {
     // Longer than any notice; the limit keeps a file full of comments from being read twice.
     let head: String = said.chars().take(4000).collect();
@@ -259,12 +260,12 @@ fn is_licence(said: &str) -> bool {
     })
 }
 
-/// Steps of a test, as a whole comment.
+/// Names of test steps that can be a whole comment.
 const STEPS: [&str; 8] = [
     "given", "when", "then", "and", "but", "arrange", "act", "assert",
 ];
 
-/// Steps that have other meanings outside of tests.
+/// Names of test steps that have other meanings outside tests.
 const STEPS_IN_TESTS: [&str; 8] = [
     "setup",
     "set up",
@@ -276,8 +277,8 @@ const STEPS_IN_TESTS: [&str; 8] = [
     "cleanup",
 ];
 
-/// True if `said` marks a step of a test: the name of a step alone, several of them, or one followed by a
-/// colon; in a test file also a sentence that begins with given, when or then.
+/// True if `said` marks a test step: one or several step names alone, or one followed by a colon; in a test file, also
+/// a sentence that begins with given, when or then.
 fn is_test_step(said: &str, in_test: bool) -> bool {
     let lower = said.to_lowercase();
     let bare = lower.trim_matches(|c: char| !c.is_alphanumeric());
@@ -308,7 +309,7 @@ fn is_step(word: &str, in_test: bool) -> bool {
 /// Words that mark a task for later.
 const LATER: [&str; 6] = ["TODO", "FIXME", "HACK", "XXX", "BUG", "OPTIMIZE"];
 
-/// Prefixes that look like the key of an issue but are not.
+/// Prefixes that look like those of issue keys but aren't.
 const NO_TRACKER: [&str; 16] = [
     "UTF", "ISO", "SHA", "MD", "RFC", "AES", "RSA", "IEEE", "ASCII", "EN", "UCS", "CP", "X", "ES",
     "HTTP", "TLS",

@@ -76,7 +76,7 @@ pub(super) fn read_plan(folder: &SourceFolder, base: &str) -> ReadResult {
 
 type WorkById = BTreeMap<String, TaskWork>;
 
-/// The progress of each task. The most reliable source comes last: evidence, reports, state.
+/// The progress of each task. The sources are read in order of increasing reliability: evidence, reports, state.
 fn known_work(folder: &SourceFolder, base: &str, state: Option<&Map<String, Value>>) -> WorkById {
     let mut known = WorkById::new();
     let evidence = if base.is_empty() {
@@ -138,7 +138,7 @@ fn plain_id(id: &str) -> &str {
         .unwrap_or(id)
 }
 
-/// Sets a state, but keeps the commit from an earlier source if this one names none.
+/// Sets a task's state, but keeps the commit from an earlier source if this one names none.
 fn set_work(known: &mut WorkById, id: &str, work: TaskWork) {
     let work = match (work, known.remove(plain_id(id))) {
         (TaskWork::Done { commit: None }, Some(TaskWork::Done { commit })) => {

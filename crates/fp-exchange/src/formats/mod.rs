@@ -1,4 +1,4 @@
-//! The formats that can be read, one file each, and which of them a folder has.
+//! The formats that can be read, with a file for each, and the detection of a folder's format.
 //!
 //! Reading is lenient: anything unreadable is reported and left out, and anything unknown is kept. Only a folder
 //! without any task is an error.
@@ -50,7 +50,7 @@ pub enum SourceFormat {
     Json,
 }
 
-/// The format of a folder, and why.
+/// The format that a folder was found to have, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RecognisedSource {
     pub source: SourceFormat,
@@ -59,14 +59,14 @@ pub struct RecognisedSource {
 
 type ReadResult = Result<PortablePlan, ImportError>;
 
-/// The paths of the files by which a folder is known to have a format.
+/// Returns the paths of the files that show that a folder has a format.
 type PlanFiles = fn(&SourceFolder) -> Vec<&str>;
 
-/// Reads the only plan of a folder; the path is that of the subfolder that holds the plan.
+/// Reads the only plan in a folder, given the path of the subfolder that holds the plan.
 type ReadPlan = fn(&SourceFolder, &str) -> ReadResult;
 
 impl SourceFormat {
-    /// The sign by which a person knows it, its files, and its reader.
+    /// How a person recognises this format, how to find its files, and its reader.
     fn reader(self) -> (&'static str, PlanFiles, ReadPlan) {
         match self {
             Self::TaskMaster => (
@@ -156,7 +156,7 @@ impl Hint for ImportError {
 /// Recognises the format of `folder` by the content of its files.
 ///
 /// # Errors
-/// It has none of the formats, or several.
+/// The folder matches no format, or several.
 pub fn recognise_source(folder: &SourceFolder) -> Result<RecognisedSource, ImportError> {
     let recognised = |source: SourceFormat| {
         let because = format!("by {}", source.reader().1(folder).first()?);
@@ -180,7 +180,7 @@ pub fn recognise_source(folder: &SourceFolder) -> Result<RecognisedSource, Impor
     }
 }
 
-/// Reads `folder` as a plan of `format`, with notices of faults in its files.
+/// Reads `folder` as a plan of `format`, with notices of problems in its files.
 ///
 /// # Errors
 /// There is no task to import, or more than one plan.
@@ -214,7 +214,8 @@ pub fn read_source(format: SourceFormat, folder: &SourceFolder) -> ReadResult {
 }
 
 /// Gives each task its parent, and moves children directly after their parents. `above` holds the parent ids that the
-/// source names; if `dotted`, any other `A.1` is below `A`. A task that would be its own ancestor gets no parent.
+/// source names; if `dotted` is true, any other task `A.1` becomes a child of `A`. A task that would be its own
+/// ancestor gets no parent.
 fn place_tasks(plan: &mut PortablePlan, above: Vec<Option<String>>, dotted: bool) {
     let ids: Vec<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();
     let mut positions: HashMap<&str, usize> = HashMap::new();
@@ -594,7 +595,7 @@ mod tests {
         );
     }
 
-    /// The tasks that were read, each with its dependencies and, if it is done, a `+`; and the notices.
+    /// The tasks that were read, each with its dependencies and, if done, a `+`; also the notices.
     fn told(format: SourceFormat, files: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
         let mut plan = read_source(format, &folder(files)).unwrap();
         fit_to_tree(&mut plan);

@@ -80,7 +80,7 @@ pub(super) fn read_plan(folder: &SourceFolder, base: &str) -> ReadResult {
 #[derive(Default)]
 struct PageOrder {
     before: Vec<String>,
-    /// The `[P]` tasks since those in `before`.
+    /// The `[P]` tasks read since those in `before`.
     beside: Vec<String>,
     /// From the first story on: the tasks that all stories wait for, and the last tasks of each story.
     stories: Option<(Vec<String>, Vec<String>)>,

@@ -1,4 +1,5 @@
-//! Task Master: `tasks.json` with a list of tasks, or with one per tag. Subtasks are numbered from 1 within each task.
+//! Task Master: `tasks.json` with a list of tasks, or with one list per tag. Subtasks are numbered from 1 within each
+//! task.
 
 use std::collections::HashSet;
 
@@ -11,10 +12,10 @@ use crate::folder::{SourceFolder, folder_of};
 use crate::portable::{PortablePlan, PortableTask, TaskWork};
 use crate::words::{entries_of, pieces_of, text_at, title_of, work_of};
 
-/// The tag that new plans have.
+/// The default tag of a new plan.
 const MAIN_TAG: &str = "master";
 
-/// True for a list of tasks in this format, as opposed to other formats with such a list.
+/// True if `value` is a task list in this format, and not in another format that also has task lists.
 fn is_list(value: Option<&Value>) -> bool {
     let Some(all) = value.and_then(Value::as_array) else {
         return false;
@@ -26,7 +27,7 @@ fn is_list(value: Option<&Value>) -> bool {
         && !has(&["deps", "role", "work", "modification_points"])
 }
 
-/// The lists of a file, each with its tag, if any.
+/// The task lists in a file, each with its tag, if any.
 fn lists_of(map: &Map<String, Value>) -> Vec<(Option<&str>, &Map<String, Value>)> {
     if is_list(map.get("tasks")) {
         return vec![(None, map)];
@@ -116,7 +117,7 @@ struct TaskList<'p> {
     path: &'p str,
     /// Prefix of all ids if there are several tags.
     prefix: String,
-    /// The id of the parent without the prefix, empty at the top, and its position.
+    /// The parent's id without the prefix (empty at the top level), and the parent's position.
     above: String,
     parent: Option<usize>,
 }
@@ -151,7 +152,8 @@ fn read_list(plan: &mut PortablePlan, tasks: Option<&Value>, list: &TaskList<'_>
         let mut task = read_task(plan, path, &format!("{prefix}{id}"), map);
         task.parent = *parent;
         for dependency in task.dependencies.iter_mut().flatten() {
-            // A number means a sibling if there is one with it, otherwise a task at the top or in another tag.
+            // A number refers to a sibling if one has that number, otherwise to a task at the top level or in another
+            // tag.
             if !above.is_empty() && !dependency.contains('.') && ids.contains(dependency) {
                 *dependency = nested_id(dependency, above);
             }
@@ -170,7 +172,7 @@ fn read_list(plan: &mut PortablePlan, tasks: Option<&Value>, list: &TaskList<'_>
     }
 }
 
-/// Reads the task `id` from `map`, which `ext` keeps unchanged except for the subtasks.
+/// Reads the task `id` from `map`. Its `ext` keeps `map` unchanged except for the subtasks.
 fn read_task(
     plan: &mut PortablePlan,
     path: &str,
@@ -235,7 +237,7 @@ fn read_task(
     task
 }
 
-/// The ids that a value lists: an array of strings and numbers, or a single one. `None` if it isn't such a list.
+/// The ids that a value lists: an array of strings and numbers, or a single one. `None` for any other value.
 fn ids_in(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::Array(entries) => {
@@ -256,7 +258,7 @@ fn complexity_of(value: Option<&Value>) -> Option<String> {
         .then(|| complexity.to_string())
 }
 
-/// Takes the complexities of a report for tasks that have none.
+/// Fills in missing complexities from a report.
 fn add_complexities(plan: &mut PortablePlan, report: &Map<String, Value>) {
     let entries = report.get("complexityAnalysis").and_then(Value::as_array);
     for entry in entries.into_iter().flatten().filter_map(Value::as_object) {

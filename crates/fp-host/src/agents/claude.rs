@@ -1,5 +1,5 @@
-//! Claude Code, one process per agent: `claude -p`, with the plugin's own agents and hooks. Its hooks allow calls of
-//! `fp` and the task's commands; anything that would need a permission prompt is refused.
+//! Claude Code, one process per agent: `claude -p`, with the plugin's own agents and hooks. The hooks allow `fp` calls
+//! and the task's commands; anything that would need a permission prompt is refused.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,8 @@ use super::{
 };
 use crate::run::fresh_token;
 
-/// Variables that a session around this process sets. The agent must not inherit them: it is a separate process.
+/// Variables that are set if this process runs inside a session. The agent must not inherit them, since it is a
+/// separate process.
 const OF_SESSION: [&str; 4] = [
     "CLAUDECODE",
     "CLAUDE_CODE_SESSION_ID",
@@ -42,7 +43,7 @@ pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand
     if !order.allow.is_empty() {
         command.arg("--allowedTools").args(order.allow);
     }
-    // Also ends the list of rules.
+    // This flag also ends the list of allowed tools.
     command.arg("--strict-mcp-config");
     for name in OF_SESSION {
         command.env_remove(name);
@@ -78,7 +79,7 @@ pub(super) fn parse_news(line: &Value) -> Vec<AgentNews> {
     }
 }
 
-/// The client retries a refused login as often as it retries an overload.
+/// A refused login is reported as a fault at once, because the client would retry it as often as an overload.
 fn retry_of(line: &Value) -> AgentNews {
     if let Some(401 | 403) = line["error_status"].as_u64() {
         let said = "claude can't log in to its service: run `claude` and log in".to_owned();
@@ -136,7 +137,7 @@ fn items_of(list: &Value) -> &[Value] {
     list.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The rule that would allow a refused call.
+/// The permission rule that would allow a refused call.
 fn rule_for(call: &Value) -> String {
     let tool = call["tool_name"].as_str().unwrap_or("?");
     let input = &call["tool_input"];

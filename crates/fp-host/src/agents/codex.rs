@@ -19,7 +19,7 @@ pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand
     let mut command = Command::new(path);
     command.arg("exec");
     command.args(["--json", "--skip-git-repo-check", "-s", "workspace-write"]);
-    // If one of these folders is missing, no command runs.
+    // If one of these folders is missing, Codex runs no commands.
     let writes = order
         .writes
         .iter()
@@ -37,13 +37,13 @@ pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand
             json!(order.needs_network),
         ),
         ("shell_environment_policy.inherit", json!("all")),
-        // A login shell would lose the search path, and with it this very `fp`.
+        // A login shell would lose the search path, and might then not find this `fp`.
         ("allow_login_shell", json!(false)),
         ("features.multi_agent", json!(false)),
         ("web_search", json!("disabled")),
         ("project_doc_fallback_filenames", json!(["CLAUDE.md"])),
     ];
-    // Strings and lists of strings are written alike in TOML and JSON.
+    // Strings and lists of strings are written the same way in TOML and JSON.
     for (key, value) in settings {
         command.args(["-c", &format!("{key}={value}")]);
     }
@@ -65,7 +65,7 @@ pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand
     }
 }
 
-/// Git's folder for the worktree `place`, which the sandbox protects.
+/// Git's folder for the worktree `place`; the sandbox write-protects that folder by default.
 fn git_folder_of(place: &Path) -> Option<PathBuf> {
     let text = file::read_text(&place.join(".git"), MAX_GIT_FILE).ok()?;
     Some(place.join(text.strip_prefix("gitdir:")?.trim()))
@@ -117,12 +117,12 @@ fn news_of_turn(usage: &Value) -> Vec<AgentNews> {
     vec![spent, total]
 }
 
-/// Words of a message about a problem that the user has to solve first.
+/// Phrases in messages about problems that the user has to solve first.
 const REFUSALS: &str = "status 401|status 402|status 403|status 404|quota exceeded|missing environment variable|model_not_found|invalid_request_error";
-/// Words of a message about a failure that a retry may clear.
+/// Phrases in messages about failures that a retry may resolve.
 const AWAY: &str = "limit|429|status 5|capacity|overload|connect|network|timed out|timeout";
 
-/// Recognises the fault by the words of the message, which has no code.
+/// Recognises the kind of fault by phrases in the message, since it has no error code.
 fn fault_of(said: &str) -> ServiceFault {
     let lower = said.to_ascii_lowercase();
     let has = |words: &str| words.split('|').any(|word| lower.contains(word));

@@ -30,18 +30,18 @@ use crate::process::{
     AGENT_ROLE, CommandEnd, DRAIN, GRACE, Limits, OutputReader, run_to_end, spawn_with,
 };
 
-/// Longest line of output that is read, in bytes.
+/// Maximum length of an output line to read, in bytes.
 const MAX_LINE: u64 = 16 * 1024 * 1024;
-/// Longest text that a program's output puts into the view or the log, in columns.
+/// Maximum width of a program's output in the view or the log, in columns.
 const MAX_TOLD: usize = 200;
-/// Shortest interval between two reports of mere activity.
+/// Minimum interval between two reports that show nothing but activity.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
-/// Bytes of standard error kept from the beginning and from the end.
+/// Number of bytes of standard error to keep from each end.
 const MAX_COMPLAINT: usize = 2048;
-/// Bytes kept from the end of standard output.
+/// Number of bytes of standard output to keep from its end.
 const MAX_SAID: usize = 1024;
 
-/// Oldest Claude Code that the plugin works with: its hooks are in exec form.
+/// Oldest version of Claude Code that the plugin works with, since its hooks are in exec form.
 pub const OLDEST_CLAUDE: &str = "2.1.200";
 
 /// A program that plays agents.
@@ -50,7 +50,7 @@ pub enum AgentProgram {
     Claude(PathBuf),
     Codex(PathBuf),
     OpenCode(PathBuf),
-    /// One that the user's settings describe.
+    /// A program that the user's settings describe.
     Own(OwnProgram),
 }
 
@@ -90,11 +90,11 @@ pub struct AgentOrder<'a> {
     pub name: &'a AgentName,
     pub role: Role,
     pub player: &'a AgentPlayer,
-    /// Its working directory.
+    /// The agent's working directory.
     pub cwd: &'a Path,
-    /// The page of its role: Markdown without front matter.
+    /// The page for the agent's role: Markdown without front matter.
     pub page: &'a str,
-    /// The prompt of `fp next`.
+    /// The prompt from `fp next`.
     pub prompt: &'a str,
     /// The conversation to resume.
     pub session: Option<&'a str>,
@@ -102,11 +102,11 @@ pub struct AgentOrder<'a> {
     pub plugin: &'a Path,
     /// The search path for programs.
     pub search_path: &'a OsStr,
-    /// Other folders that its `fp` writes to.
+    /// Other folders that the agent's `fp` commands write to.
     pub writes: &'a [PathBuf],
-    /// Permission rules beyond those of its task.
+    /// Permission rules beyond those of the agent's task.
     pub allow: &'a [String],
-    /// True if its `fp` has to reach a remote: the plan is shared.
+    /// True if the agent's `fp` commands have to reach a remote, because the plan is shared.
     pub needs_network: bool,
     /// A folder for this process's own files.
     pub scratch: &'a Path,
@@ -122,7 +122,7 @@ impl AgentOrder<'_> {
         chosen.flatten()
     }
 
-    /// The text for a program that takes only one: the prompt, preceded by the role's page unless a conversation is
+    /// The prompt for a program that takes only a single text: preceded by the role's page unless a conversation is
     /// resumed.
     fn whole_prompt(&self, goes_on: bool) -> String {
         match goes_on {
@@ -132,7 +132,7 @@ impl AgentOrder<'_> {
     }
 }
 
-/// A command with its input, and the conversation that it begins, if its id is known in advance.
+/// A command with its input, and the id of the conversation that it begins, if known in advance.
 struct AgentCommand {
     command: Command,
     input: String,
@@ -142,11 +142,11 @@ struct AgentCommand {
 /// Something that an agent's process did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentNews {
-    /// Its conversation, by the program's own id.
+    /// The conversation's id, assigned by the program.
     Session(String),
-    /// Its present activity, in a few words.
+    /// The current activity, in a few words.
     Doing(String),
-    /// Its token use since the last such report.
+    /// Token use since the last such report.
     Spent {
         /// Requests to the model, or turns, as the program counts them.
         turns: u64,
@@ -154,9 +154,9 @@ pub enum AgentNews {
         /// In millionths of a US dollar.
         micro_usd: Option<u64>,
     },
-    /// The use of the request with this id. It counts only if the program ends before it reports a total.
+    /// The token use of the request with this id. It counts only if the program ends before it reports a total.
     Request { id: String, tokens: TokenUse },
-    /// The use of the whole conversation so far, as far as the program reports it.
+    /// The token use of the whole conversation so far, if the program reports it.
     SessionTotal {
         tokens: Option<TokenUse>,
         /// In millionths of a US dollar.
@@ -166,31 +166,31 @@ pub enum AgentNews {
     Waiting(String),
     /// A call was refused. The value is the rule that would allow it.
     Denied(String),
-    /// It can't go on.
+    /// The agent can't continue.
     Fault(ServiceFault),
-    /// Text that it printed. The last part is kept until it ends.
+    /// Text that the agent printed. The last part is kept until the process ends.
     Said(String),
     /// Any other output.
     Heard,
-    /// Its output has ended.
+    /// The output has ended.
     Closed,
 }
 
-/// Why an agent could not go on, through no fault of the task.
+/// Why an agent couldn't continue, for a reason unrelated to its task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServiceFault {
-    /// Overloaded, limited or out of reach: another try may help.
+    /// The service is overloaded, rate-limited or unreachable: a retry may help.
     Away(String),
     /// The user has to act first: credentials, credit, an unknown model or option.
     Refused(String),
-    /// The conversation can't go on; another one may.
+    /// The conversation can't be continued; a new one may work.
     SessionLost(String),
-    /// The program gave an unknown reason: another try may help.
+    /// The program gave an unknown reason: a retry may help.
     Unknown(String),
 }
 
 impl ServiceFault {
-    /// The fault behind an HTTP status.
+    /// The fault that an HTTP status stands for.
     fn of_status(status: Option<u64>, told: String) -> Self {
         match status {
             Some(400..=404) => Self::Refused(told),
@@ -201,10 +201,10 @@ impl ServiceFault {
 }
 
 impl AgentProgram {
-    /// The program called `name` on `search_path`, or in the user's settings.
+    /// Finds the program called `name` on `search_path`, or in the user's settings.
     ///
     /// # Errors
-    /// It isn't there, or is too old.
+    /// The program isn't found, or is too old.
     pub fn find(name: &str, agents: &Agents, search_path: &OsStr) -> HostResult<Self> {
         let own = agents.programs.get(name);
         if let Some(own) = own.filter(|own| !own.start.is_empty()) {
@@ -254,10 +254,10 @@ impl AgentProgram {
     }
 }
 
-/// Claude Code at `given`, or on `search_path`, and its version.
+/// Finds Claude Code at `given`, or on `search_path`, and its version.
 ///
 /// # Errors
-/// It isn't there, or is too old.
+/// Claude Code isn't found, or is too old.
 pub fn find_claude(given: Option<&Path>, search_path: &OsStr) -> HostResult<(PathBuf, String)> {
     let [claude, ..] = &KNOWN;
     let path = match given {
@@ -289,7 +289,7 @@ impl KnownProgram {
             .with_hint(format_args!("get it: {}{or}", self.get))
     }
 
-    /// Its version. Fails if it is too old, or another program.
+    /// Returns the version of the program at `path`. Fails if it is too old, or a different program.
     fn check_version(&self, path: &Path) -> HostResult<String> {
         let mut command = Command::new(path);
         // Run outside of the repository, which may not be trusted yet.
@@ -338,15 +338,15 @@ pub struct RunningAgent {
     stderr: OutputReader,
     /// The last part of its output.
     said: Arc<Mutex<String>>,
-    /// The conversation that it began, if its id was known in advance.
+    /// The id of the conversation that the agent began, if known in advance.
     pub session: Option<String>,
 }
 
 impl RunningAgent {
-    /// Starts the process. Its news is sent through `news`, each item with `key`, and `Closed` comes last.
+    /// Starts the process. Its news is sent to `news`, each item with `key`; `Closed` comes last.
     ///
     /// # Errors
-    /// It can't be started.
+    /// The process can't be started.
     pub fn start<K: Copy + Send + 'static>(
         program: &AgentProgram,
         order: &AgentOrder<'_>,
@@ -397,19 +397,19 @@ impl RunningAgent {
         })
     }
 
-    /// The mark in the environment of all its processes; empty on a system that hides environments.
+    /// The mark in the environment of all the agent's processes; empty on a system that hides environments.
     pub fn environment_mark(&self) -> &str {
         self.group.environment_mark()
     }
 
-    /// How it ended, if it has.
+    /// How the process ended, if it has.
     pub fn try_wait(&mut self) -> Option<CommandEnd> {
         self.group
             .try_wait()
             .unwrap_or(Some(CommandEnd::Signalled(0)))
     }
 
-    /// Asks it to end.
+    /// Asks the process to end.
     pub fn ask_to_end(&self) {
         self.group.ask_to_end();
     }
@@ -431,7 +431,7 @@ impl RunningAgent {
 /// The last output of an agent that has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AgentWords {
-    /// The last part of its standard output.
+    /// The last part of its output, including standard error.
     pub last: String,
     /// Its standard error, on one short line.
     pub complaint: String,
@@ -447,7 +447,7 @@ impl AgentWords {
     }
 }
 
-/// Passes each line to `tell`, to the end of the pipe.
+/// Passes each line of the pipe to `tell`, until the pipe ends.
 fn each_line(pipe: PipeReader, mut tell: impl FnMut(&str) -> bool) {
     let mut reader = BufReader::new(pipe);
     let mut line = Vec::new();
@@ -475,7 +475,7 @@ fn use_of(tool: &Value, input: &Value) -> String {
     short_line(&format!("{} {on}", tool.as_str().unwrap_or("?")))
 }
 
-/// The conversation of this id.
+/// The news that the conversation has this id.
 fn session_of(id: &Value) -> Option<AgentNews> {
     Some(AgentNews::Session(id.as_str()?.to_owned()))
 }

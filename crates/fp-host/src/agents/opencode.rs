@@ -1,4 +1,4 @@
-//! OpenCode: `opencode run`, with the role's page as an agent of its configuration. Anything that would need a
+//! OpenCode: `opencode run`, with the role's page as an agent in its configuration. Anything that would need a
 //! permission prompt is refused.
 
 use std::path::Path;
@@ -12,9 +12,9 @@ use super::{
     session_of, short_line, use_of,
 };
 
-/// The variable whose configuration overrides the files.
+/// The environment variable whose configuration overrides the configuration files.
 const CONFIGURATION: &str = "OPENCODE_CONFIG_CONTENT";
-/// The name of the agent in it.
+/// The agent's name in that configuration.
 const AGENT: &str = "fp";
 
 pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
@@ -40,7 +40,7 @@ pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand
     }
 }
 
-/// The user's `known` configuration with the agent and its permissions.
+/// The user's `known` configuration, with the agent and its permissions added.
 fn configuration(mut known: Value, order: &AgentOrder<'_>) -> Value {
     let (own, edit): (&[&str], _) = match order.role {
         Role::Builder => (&["claim", "submit", "scope", "clarify", "note"], "allow"),

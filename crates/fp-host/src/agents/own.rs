@@ -1,5 +1,5 @@
-//! A program that the user configured. It is done when it exits. Lines of its output such as `{"session": "x"}` and
-//! `{"usage": {"input_tokens": 1, "output_tokens": 2}, "cost_usd": 0.01}` are read if present.
+//! A program that the user configured. The agent is done when the program exits. Output lines such as `{"session":
+//! "x"}` and `{"usage": {"input_tokens": 1, "output_tokens": 2}, "cost_usd": 0.01}` are read if present.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! A process without output still shows that it is alive if its folder changes.
+//! A process without output still counts as alive while its folder changes.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -8,12 +8,12 @@ use std::time::{Instant, SystemTime};
 /// Maximum number of entries of a folder to check, from the top level down.
 const MAX_ENTRIES: usize = 20_000;
 
-/// An agent's folder at the last check.
+/// The state of an agent's folder at the last check.
 #[derive(Debug)]
 pub struct LifeSigns {
     /// The time of the last check.
     pub at: Instant,
-    /// The newest change at that time; `None` before the first check.
+    /// The newest change found then; `None` before the first check.
     seen: Option<Option<SystemTime>>,
 }
 

@@ -1,4 +1,4 @@
-//! The programs' output is understood, and their command lines are right.
+//! Checks that the programs' output is parsed, and that their command lines are right.
 
 use std::ffi::OsStr;
 

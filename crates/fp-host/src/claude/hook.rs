@@ -17,7 +17,7 @@ pub const MAX_EVENT_BYTES: u64 = 64 * 1024 * 1024;
 /// Maximum number of bytes to read from the end of the client's record of a conversation.
 const MAX_RECORD_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Fields that show that an answer is not the user's own: the dialog timed out, or the user said something else.
+/// Fields that show that the user didn't submit an answer: the dialog timed out, or the user said something else.
 const NOT_HANDED_IN: [&str; 3] = ["afkTimeoutMs", "followUp", "response"];
 
 /// A hook event: the fields that several events share, and the whole JSON.
@@ -27,7 +27,7 @@ pub struct HookEvent {
     pub cwd: Option<String>,
     /// `fp:builder` for a subagent, the name of a teammate, `None` in the main session.
     pub agent_type: Option<String>,
-    /// The session id of a process that plays an agent of this plugin.
+    /// The agent's id; for a process that plays an agent of this plugin, its session id.
     pub agent_id: Option<String>,
     pub teammate: Option<String>,
     /// Why a session begins: `startup`, `resume`, `clear` or `compact`.
@@ -66,7 +66,7 @@ impl HookEvent {
         text_of(&self.whole, "tool_name")
     }
 
-    /// A text field of the tool's input.
+    /// A string field of the tool's input.
     fn input(&self, name: &str) -> Option<&str> {
         self.whole.get("tool_input")?.get(name)?.as_str()
     }
@@ -154,7 +154,7 @@ impl HookEvent {
         text_of(&self.whole, "transcript_path").map(Path::new)
     }
 
-    /// The record of that agent's conversation.
+    /// The client's record of this agent's conversation.
     pub fn agent_transcript(&self) -> Option<&Path> {
         text_of(&self.whole, "agent_transcript_path").map(Path::new)
     }
@@ -186,8 +186,8 @@ impl HookEvent {
             .as_array()
             .into_iter()
             .flatten();
-        // With a preview or a user's note, the answer may differ from the words that are compared; where several
-        // answers are allowed, one may be missing.
+        // Leaves out questions whose answer may not be exactly what the user chose: with a preview or a user's note, it
+        // may differ from the words that are compared; where several answers are allowed, one may be missing.
         let is_plain = |asked: &&Value| {
             let mut options = asked["options"].as_array().into_iter().flatten();
             asked["multiSelect"] != true && !options.any(|option| has(option, &"preview"))
@@ -274,8 +274,8 @@ fn end_of(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// True if the client entered `prompt` because it was scheduled, maybe by a file of the repository. Only its record of
-/// the conversation, at `transcript`, shows that, and possibly a little later.
+/// True if the client entered `prompt` because it was scheduled, maybe by a file of the repository. Only the client's
+/// record of the conversation, at `transcript`, shows this, and possibly with a short delay.
 pub fn was_scheduled(transcript: &Path, prompt: &str) -> bool {
     let record = end_of(transcript).unwrap_or_default();
     const FIRE: &str = "scheduled_task_fire";
@@ -309,7 +309,7 @@ pub enum HookReply<'t> {
     Deny(&'t str),
     /// Gives the agent a message after a tool call.
     AfterTool(&'t str),
-    /// Makes the agent continue, with the reason.
+    /// Makes the agent continue, and tells it why.
     Block(&'t str),
     /// Gives a starting session one message and its user another.
     SessionContext {

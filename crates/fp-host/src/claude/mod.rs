@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::file;
 use crate::platform::HOME;
 
-/// The plugin, and its folder in a bundle.
+/// The name of the plugin, and of its folder in a bundle.
 pub const PLUGIN: &str = "fp";
 /// The marketplace that offers the plugin.
 pub const MARKETPLACE: &str = "fractal-planner";
@@ -20,7 +20,7 @@ pub const PERMISSIONS: [&str; 2] = [
     "Edit(.fractal-planner/plans/*/*.md)",
     "Edit(.fractal-planner/roadmaps/*.md)",
 ];
-/// The variable that enables agent teams if it is `1`.
+/// The environment variable that enables agent teams if it is `1`.
 pub const TEAMS: &str = "CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS";
 
 /// The folder of the client's own files according to `env`; `None` if `env` doesn't say.
@@ -49,7 +49,7 @@ pub fn is_trusted_folder(env: &dyn Fn(&str) -> Option<String>, folder: &Path) ->
     let text = file::read_text(&home.join(".claude.json"), MAX_RECORD).unwrap_or_default();
     let record: Value = serde_json::from_str(&text).unwrap_or_default();
     let is_trusted = |name: &str| record["projects"][name]["hasTrustDialogAccepted"] == true;
-    // Some versions write `/` on every system.
+    // Some versions of the client write paths with `/` on every system.
     folder
         .to_str()
         .is_some_and(|name| is_trusted(name) || is_trusted(&name.replace(MAIN_SEPARATOR, "/")))

@@ -8,10 +8,10 @@ use std::path::Path;
 use fp_run::run::crew::TokenUse;
 use serde::Deserialize;
 
-/// Longest part of a record that is read, in bytes.
+/// Maximum number of bytes of a record to read.
 const MAX_RECORD: u64 = 64 * 1024 * 1024;
 
-/// The use of a conversation.
+/// The token use of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RecordedUse {
     /// Requests to the model.
@@ -42,8 +42,8 @@ struct Usage {
     output_tokens: u64,
 }
 
-/// Sums up the record at `path`. Unreadable lines are skipped: each message has several lines, and the last one has its
-/// figures.
+/// Sums up the record at `path`. Unreadable lines are skipped, since each message has several lines and the last of
+/// them has its figures.
 pub fn recorded_use(path: &Path) -> RecordedUse {
     let Ok(file) = File::open(path) else {
         return RecordedUse::default();

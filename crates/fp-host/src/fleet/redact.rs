@@ -21,7 +21,7 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A pattern for secrets, with words of which every matching text contains at least one.
+/// A pattern for secrets, with a set of words; every matching text contains at least one of the words.
 struct SecretForm {
     words: Vec<&'static str>,
     pattern: &'static str,
@@ -49,7 +49,7 @@ static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
         | -- (?: passw(?:or)?d | secret | token | api-key ) \s+ ) ["']? ([[:word:]+/=.~!@\#%^&*-]{10,})"#,
     )
 });
-/// Minimum entropy of such a value, in bits per character: words have less.
+/// Minimum entropy of a credential's value, in bits per character; ordinary words have less.
 const RANDOM: f64 = 3.3;
 
 #[expect(clippy::expect_used, reason = "the pattern is a constant")]
@@ -57,14 +57,14 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a valid pattern")
 }
 
-/// The values of this process's variables that are secrets.
+/// The secrets among the values of this process's environment variables.
 static VALUES: LazyLock<Vec<String>> = LazyLock::new(|| {
     let secret = std::env::vars_os().filter_map(|(name, value)| {
         let (name, value) = (name.into_string().ok()?, value.into_string().ok()?);
         (value.len() >= SHORTEST && NAMED.is_match(&name)).then_some(value)
     });
     let mut values: Vec<String> = secret.collect();
-    // Also as escaped in JSON.
+    // Includes each value in its JSON-escaped form too.
     let escaped = values.iter().filter_map(|value| {
         let quoted = serde_json::to_string(value).ok()?;
         Some(quoted[1..quoted.len() - 1].to_owned()).filter(|escaped| escaped != value)
@@ -85,8 +85,8 @@ pub(crate) fn redact(value: &mut Value) {
     }
 }
 
-/// The `text` of the plan's file `name` as it is shared. Fails on a secret in `tasks.md`, whose hash must be the same
-/// everywhere.
+/// The `text` of the plan's file `name` in the form that is shared. Fails on a secret in `tasks.md`, because that
+/// file's hash must be the same everywhere.
 pub(super) fn to_send(name: &str, text: String) -> HostResult<String> {
     if let Ok(value) = serde_json::from_str::<Value>(&text) {
         let mut clean = value.clone();
@@ -212,7 +212,7 @@ mod tests {
             "say hunter2-and-more twice: hunter2-and-more",
             "say [redacted] twice: [redacted]",
         );
-        // In two parts, so that no secret scanner takes them for real.
+        // Split in two, so that no secret scanner mistakes them for real ones.
         for (start, rest) in [
             ("sk_live", "_51H8xYzAbCdEfGhIjKlMnOp9"),
             (

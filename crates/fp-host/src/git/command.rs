@@ -62,7 +62,7 @@ impl Git {
         self.bare_call(settings).literal().words(command)
     }
 
-    /// A call that reads or writes the whole `index`, which isn't the user's: no entry is split off or left out.
+    /// A call that reads or writes `index`, which isn't the user's, as a whole: no entry is split off or left out.
     pub(super) fn call_on(&self, index: &Path, command: &'static str) -> GitCall {
         let whole = "-c core.quotepath=false -c core.splitIndex=false -c core.sparseCheckout=false \
                      -c index.sparse=false -c index.version=2";
@@ -108,7 +108,7 @@ impl GitCall {
             .current_dir(folder)
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_NO_REPLACE_OBJECTS", "1")
-            // A partial clone fetches missing objects with a program that the repository's settings name.
+            // A partial clone would fetch missing objects with a program that the repository's settings name.
             .env("GIT_NO_LAZY_FETCH", "1")
             .args(FIXED_VIEW.split_whitespace())
             .stdin(Stdio::null())
@@ -121,14 +121,14 @@ impl GitCall {
         }
     }
 
-    /// Sets the words of the command, which errors show.
+    /// Sets the words of the command, which error messages include.
     fn words(mut self, command: &str) -> Self {
         self.command.args(command.split_whitespace());
         self.shown = cut(&format!("git {command}"));
         self
     }
 
-    /// Adds arguments, which errors show.
+    /// Adds arguments, which error messages include.
     fn args(mut self, args: &[&str]) -> Self {
         self.command.args(args);
         self.shown = cut(&format!("git {}", args.join(" ")));
@@ -143,7 +143,7 @@ impl GitCall {
         self
     }
 
-    /// Adds an argument that errors don't show.
+    /// Adds an argument that error messages don't include.
     pub(super) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.command.arg(arg);
         self
@@ -185,7 +185,7 @@ impl GitCall {
         self.run()?.into_output()
     }
 
-    /// Runs the call to its end, whatever its status.
+    /// Runs the call to completion, whatever its exit status.
     pub(super) fn run(mut self) -> HostResult<Finished> {
         let mut child = self.command.spawn().map_err(not_started)?;
         let stdin = child.stdin.take();

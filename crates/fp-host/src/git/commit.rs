@@ -32,7 +32,7 @@ pub enum CommitOutcome {
     },
     /// None of the files differs from HEAD.
     NothingToCommit,
-    /// There is no commit, and the index is unchanged.
+    /// No commit was made, and the index is unchanged.
     Blocked(Blocked),
 }
 
@@ -55,7 +55,7 @@ pub enum Blocked {
     Failed(String),
 }
 
-/// The paths as one line.
+/// The paths on one line.
 pub(crate) fn file_list(files: &[RepoPath]) -> String {
     files
         .iter()
@@ -64,7 +64,8 @@ pub(crate) fn file_list(files: &[RepoPath]) -> String {
         .join(", ")
 }
 
-/// The end of a sentence, listing the files that were left as they are because they changed during a failed commit.
+/// A clause for the end of an error message, listing the files that were left as they are because they changed during a
+/// failed commit.
 pub(crate) fn stays_as_edited(files: &[RepoPath]) -> Option<String> {
     (!files.is_empty()).then(|| {
         format!(
@@ -137,8 +138,8 @@ impl Git {
         result
     }
 
-    /// The paths at which `commit` differs from its first parent plus `files` as they are in `tree`, because a hook
-    /// changed or added something. Three processes.
+    /// The paths at which `commit` differs from the intended commit, which is its first parent plus `files` as they are
+    /// in `tree`: a hook may have changed or added something. Three processes.
     ///
     /// # Errors
     /// Git fails.
@@ -165,7 +166,7 @@ impl Git {
     /// The first parent of `commit`.
     ///
     /// # Errors
-    /// Git fails, or there is none.
+    /// Git fails, or `commit` has no parent.
     pub fn parent(&self, commit: &Oid) -> HostResult<Oid> {
         self.call("rev-parse --verify --end-of-options")
             .arg(format!("{commit}^"))
@@ -173,7 +174,7 @@ impl Git {
     }
 
     /// The entries of the user's index at the paths in `lines`, as lines for `--index-info`, along with lines that
-    /// remove paths that aren't in the index. Ids are as long as that of `tree`.
+    /// remove paths that aren't in the index. `tree` only determines the length of the ids.
     fn index_entries(&self, lines: &[u8], tree: &Oid) -> HostResult<Vec<u8>> {
         let paths: Vec<RepoPath> = records_of(lines).filter_map(path_of).collect();
         let nothing = format!("0 {}\t", "0".repeat(tree.as_str().len()));
@@ -291,7 +292,7 @@ impl Git {
             .map(drop)
     }
 
-    /// Makes a commit with a `git commit` call that `with` completes.
+    /// Runs `git commit` with `message`; `with` completes the call.
     fn run_commit(
         &self,
         message: &str,
@@ -325,7 +326,7 @@ impl Git {
         self.take_back(stale.filter(|path| committed.contains(path)))
     }
 
-    /// `call`, with a process that holds the commit lock, if there is one.
+    /// Makes the process of `call` hold the commit lock, if there is one.
     pub(super) fn locked(&self, call: GitCall) -> HostResult<GitCall> {
         let Some(lock) = &self.commit_lock else {
             return Ok(call);
@@ -370,8 +371,8 @@ fn is_nothing(failure: &GitFailure, stdout: &[u8]) -> bool {
     failure.status == Some(1) && sentences.iter().any(|sentence| said.contains(sentence))
 }
 
-/// The path, relative to git's folder, of the lock that made git fail: "Unable to create '/repo/.git/HEAD.lock': File
-/// exists."
+/// The path, relative to git's folder, of the lock named in a git error such as "Unable to create
+/// '/repo/.git/HEAD.lock': File exists."
 fn lock_in_the_way(stderr: &str) -> Option<String> {
     let (before, _) = stderr.split_once(".lock': File exists")?;
     let path = before.rsplit_once('\'')?.1;
@@ -379,7 +380,7 @@ fn lock_in_the_way(stderr: &str) -> Option<String> {
     Some(format!("{shown}.lock"))
 }
 
-/// Recognises a lock by git's messages, which are in English because of how it was called.
+/// Recognises a lock by git's messages, which are in English because git runs with `LC_MESSAGES=C`.
 fn blocked_by(failure: &GitFailure, stdout: &[u8]) -> Blocked {
     match lock_in_the_way(&failure.stderr) {
         Some(lock) => Blocked::Locked(lock),

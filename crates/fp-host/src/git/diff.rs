@@ -1,5 +1,5 @@
-//! Every check of a task starts from its changes: the paths and lines that differ between two trees, and the contents
-//! of files.
+//! Finds the changes that every check of a task starts from: the paths and lines that differ between two trees, and the
+//! contents of files.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

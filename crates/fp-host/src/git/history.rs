@@ -25,13 +25,13 @@ const RENAMES: &str = "-l200";
 /// Minimum number of digits by which people refer to a commit.
 const FEWEST_DIGITS: usize = 7;
 
-/// A commit: enough to recognise it and see its files.
+/// A commit, with just enough to recognise it and see its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitCommit {
     pub hash: Oid,
     /// The first paragraph of the message as one line; invalid UTF-8 is replaced.
     pub subject: String,
-    /// The paths in which it differs from its first parent, with both ends of a rename.
+    /// The paths that differ from the first parent, with both ends of a rename.
     pub files: Vec<RepoPath>,
     /// The numbers of lines added and removed per file, such as `+12 -3`.
     pub counts: Vec<String>,
@@ -73,7 +73,7 @@ impl Git {
         Ok(finished.parsed(commits_in)?.into_iter().next())
     }
 
-    /// The newest commit after `commit` whose message says, in the words of `git revert`, that it reverts it.
+    /// The newest commit after `commit` whose message says that it reverts `commit`, in the wording of `git revert`.
     /// One process.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ impl Git {
     /// True if HEAD is `commit` or a descendant of it. One process.
     ///
     /// # Errors
-    /// Git fails. It isn't an error if git doesn't have the commit: HEAD doesn't contain it.
+    /// Git fails. If git doesn't have the commit, that isn't an error: the result is false.
     pub fn contains(&self, commit: &Oid) -> HostResult<bool> {
         self.goes_on("HEAD", commit)
     }
@@ -231,8 +231,8 @@ fn reverts(commit: &Oid) -> String {
     format!("This reverts commit {commit}.")
 }
 
-/// Parses a hash, a subject, any number of pairs of a `:…` record and a path, and then for each path its added and
-/// removed lines, each terminated by NUL.
+/// Parses commits: a hash, a subject, any number of pairs of a `:…` record and a path, and then for each path its
+/// counts of added and removed lines. NUL ends each field.
 fn commits_in(output: &[u8]) -> Option<Vec<GitCommit>> {
     let mut records = output.split(|&b| b == 0).peekable();
     let mut commits = Vec::new();

@@ -14,8 +14,8 @@ use super::{Git, Oid, temporary_folder};
 use crate::error::{HostError, HostResult};
 use crate::platform::{self, os_string};
 
-/// The author of technical commits. Git needs a name, but a merge's commit object never becomes part of a history, and
-/// a ledger commit names its writer in its message.
+/// The author of commits for internal use. Git needs a name, but a merge's commit object never becomes part of a
+/// history, and a ledger commit names its writer in its message.
 pub(super) const NOBODY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "fp"),
     ("GIT_AUTHOR_EMAIL", "fp@localhost"),
@@ -208,7 +208,7 @@ impl Finished {
 }
 
 /// Turns `--raw -z` records, all of them or those at the `wanted` paths, into lines for `--index-info`. Deletions come
-/// first, since they may have to make room.
+/// first, since a new path may need the place of a deleted one.
 fn index_lines(raw: &[u8], wanted: Option<&HashSet<&[u8]>>) -> Option<Vec<u8>> {
     let mut changes = raw_changes(raw)?;
     changes.retain(|change| wanted.is_none_or(|wanted| wanted.contains(change.path)));

@@ -1,7 +1,7 @@
-//! Git runs only from here, which guarantees three things:
+//! Only this module runs git, which guarantees three things:
 //! - Arguments are passed as a vector and paths are literal: no file name has a special meaning to a shell or to git.
 //! - The user's index never changes, except for the files of a commit.
-//! - An error carries the command that failed and its message.
+//! - An error contains the command that failed and git's message.
 
 pub mod command;
 mod commit;
@@ -144,13 +144,13 @@ impl Git {
     /// Finds the working tree around `directory`, without running git.
     ///
     /// # Errors
-    /// There is none.
+    /// `directory` isn't in a working tree.
     pub fn open(directory: &Path) -> HostResult<Self> {
         Self::open_with(directory, &Settings::default().plans_dir)
     }
 
-    /// Like [`Git::open`], with `plans_dir` as the plans folder, relative to the repository: its content is never part
-    /// of a change.
+    /// Like [`Git::open`], with `plans_dir`, relative to the repository, as the plans folder, whose content is never
+    /// part of a change.
     pub fn open_with(directory: &Path, plans_dir: &str) -> HostResult<Self> {
         let repo = Repo::find(directory);
         let Some((common_dir, git_dir)) = repo.git_dir.zip(repo::git_dir_of(&repo.worktree)) else {
@@ -202,7 +202,7 @@ impl Git {
 #[serde(try_from = "String")]
 pub struct Oid(String);
 
-/// A text that is not an object id, cut to 80 characters.
+/// A string that isn't an object id, cut to 80 characters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a git object id: expected 40 or 64 hexadecimal digits")]
 pub struct InvalidOid(String);

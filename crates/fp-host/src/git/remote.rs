@@ -9,7 +9,7 @@ use super::tree::INDEX;
 use super::{Git, Oid, temporary_folder};
 use crate::error::{HostError, HostResult};
 
-/// Time limit of one exchange with a remote.
+/// Time limit for one exchange with a remote.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// A change of a ref on a remote.
@@ -37,7 +37,7 @@ pub struct LedgerCommit {
     pub id: Oid,
     pub parent: Option<Oid>,
     pub tree: Oid,
-    /// Git's code for its signature: `G` for a good one.
+    /// Git's code for the commit's signature; `G` means good.
     pub signature: String,
     pub message: String,
 }
@@ -55,10 +55,10 @@ impl Git {
             .collect())
     }
 
-    /// The refs of `remote` whose names fit `pattern`.
+    /// The refs of `remote` whose names match `pattern`.
     ///
     /// # Errors
-    /// Git fails: it can't reach the remote.
+    /// Git fails, for example because it can't reach the remote.
     pub fn remote_refs(&self, remote: &str, pattern: &str) -> HostResult<Vec<String>> {
         let call = self
             .call("ls-remote --refs --end-of-options")
@@ -107,8 +107,8 @@ impl Git {
     /// Git fails, perhaps after the remote has accepted the change.
     pub fn push_refs(&self, remote: &str, updates: &[RefUpdate<'_>]) -> HostResult<Pushed> {
         let mut call = self.call("push --porcelain --no-verify --atomic --no-recurse-submodules");
-        // A lease alone would also allow a non-fast-forward, which must never happen to a branch; a plain push refuses
-        // it.
+        // An existing branch gets no lease: that would also allow a non-fast-forward, which must never happen to a
+        // branch and which a plain push refuses.
         for RefUpdate { name, from, .. } in updates
             .iter()
             .filter(|u| u.from.is_none() || !u.name.starts_with("refs/heads/"))
@@ -280,10 +280,10 @@ impl Git {
     }
 }
 
-/// Messages from git and from hosts when another push came first.
+/// Parts of the messages by which git and hosts report that another push came first.
 const RACED: &str = "stale info|fetch first|non-fast-forward|cannot lock ref|failed to update ref|reference already exists|atomic transaction failed";
 
-/// Interprets the output of a failed push, if the remote has answered.
+/// Interprets the output of a failed push; `None` if it holds no answer from the remote.
 fn refusal(printed: &str) -> Option<Pushed> {
     let lines = printed.lines().filter_map(|line| line.strip_prefix("!\t"));
     // Git adds this line for each ref that would otherwise have been accepted.

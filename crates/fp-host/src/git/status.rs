@@ -15,7 +15,7 @@ use crate::error::{HostError, HostResult};
 use crate::file;
 use crate::platform::os_string;
 
-/// Size limit of git's files that are read for a hash, in bytes.
+/// Size limit of the git files from which a commit hash is read, in bytes.
 pub(super) const HEAD_CAP: u64 = 4096;
 const FILE_CAP: u64 = 8 * 1024 * 1024;
 
@@ -34,7 +34,7 @@ pub enum EntryState {
     Unmerged,
     /// Untracked and not ignored.
     Untracked,
-    /// An untracked folder with a repository of its own.
+    /// An untracked folder with its own repository.
     NestedRepository,
 }
 
@@ -47,7 +47,7 @@ pub struct StatusEntry {
 }
 
 impl StatusEntry {
-    /// Git's letter for its difference from HEAD.
+    /// Git's letter for the path's difference from HEAD.
     pub(crate) fn letter(&self) -> char {
         match self.state {
             EntryState::Tracked {
@@ -62,7 +62,7 @@ impl StatusEntry {
         }
     }
 
-    /// True if any of its changes is staged.
+    /// True if the path has a staged change.
     pub fn is_staged(&self) -> bool {
         matches!(self.state, EntryState::Tracked { staged, .. } if staged != b'.')
     }
@@ -80,7 +80,7 @@ pub struct WorkingTreeStatus {
 }
 
 impl WorkingTreeStatus {
-    /// True if a change of `path` is staged.
+    /// True if `path` has a staged change.
     pub(super) fn has_staged(&self, path: &RepoPath) -> bool {
         let mut staged = self.entries.iter().filter(|entry| entry.is_staged());
         staged.any(|entry| entry.path == *path)
@@ -106,7 +106,7 @@ pub enum Operation {
     Bisect,
 }
 
-/// The files that git keeps for operations.
+/// The files that git keeps while an operation is unfinished.
 const OPERATIONS: [(&str, Operation); 7] = [
     ("rebase-merge", Operation::Rebase),
     ("rebase-apply/applying", Operation::Am),
@@ -118,7 +118,7 @@ const OPERATIONS: [(&str, Operation); 7] = [
 ];
 
 impl Operation {
-    /// Advice for ending it.
+    /// Advice on how to end the operation.
     pub fn way_out(self) -> String {
         let name = self.to_string();
         let command = name.strip_prefix("git ").unwrap_or(&name);
@@ -142,7 +142,7 @@ impl Git {
         self.commit_of_ref("HEAD")?.ok_or_else(no_commit)
     }
 
-    /// The unfinished operation, recognised by the files that git keeps for it. No process.
+    /// The unfinished operation, recognised by the files that git keeps for it. Runs no process.
     pub fn operation(&self) -> Option<Operation> {
         let has = |name: &str| self.git_dir().join(name).exists();
         let found = OPERATIONS.iter().find(|(name, _)| has(name))?;
@@ -194,7 +194,8 @@ impl Git {
         self.call(STATUS).run()?.parsed(parse)
     }
 
-    /// The differences from HEAD according to `index`, which is not the user's and caches file states. One process.
+    /// The differences from HEAD according to `index`, which isn't the user's index and caches file states. One
+    /// process.
     pub(super) fn status_by(&self, index: &Path) -> HostResult<WorkingTreeStatus> {
         self.call_on(index, STATUS).run()?.parsed(parse)
     }
@@ -222,7 +223,7 @@ impl Git {
             .call("check-ignore -z --stdin")
             .env_remove("GIT_LITERAL_PATHSPECS");
         let finished = call.input(input).run()?;
-        // None is ignored.
+        // Git exits with 1 if it ignores none of `files`.
         if finished.ended_with(1) {
             return Ok(Vec::new());
         }
@@ -235,7 +236,7 @@ impl Git {
 }
 
 impl Git {
-    /// Those of `files` whose changes git leaves out of the status because of a flag in the index. One process.
+    /// The `files` whose changes git leaves out of the status because of a flag in the index. One process.
     ///
     /// # Errors
     /// Git fails.
@@ -312,8 +313,8 @@ fn entry(record: &[u8]) -> Option<StatusEntry> {
     })
 }
 
-/// Settings that change during normal work. All others may affect how git sees files, what it runs, and where it
-/// fetches from.
+/// Prefix of the settings that change during normal work. All others may affect how git sees files, what it runs, and
+/// where it fetches from.
 const OF_WORK: &str = "branch.";
 const HOOKS_PATH: &str = "core.hookspath";
 const EXCLUDES: &str = "core.excludesfile";
@@ -321,9 +322,9 @@ const ATTRIBUTES: &str = "core.attributesfile";
 /// The settings that name a file or a folder.
 const PLACES: [&str; 3] = [HOOKS_PATH, EXCLUDES, ATTRIBUTES];
 const TOOL_FOLDERS: [&str; 4] = ["node_modules/.bin", "vendor/bin", ".venv/bin", "venv/bin"];
-/// Digits of a hash that are kept.
+/// Number of hash digits to keep.
 const KEPT: usize = 32;
-/// How many levels of folders and submodules are searched for submodules.
+/// Number of levels of folders and submodules in which to search for submodules.
 const DEEPEST: u32 = 4;
 
 impl Git {
@@ -381,7 +382,7 @@ impl Git {
         Ok(tools)
     }
 
-    /// The path of a file, relative to git's own folder if it is in there.
+    /// `path` for use as a key: relative to git's shared folder if it is inside that, otherwise unchanged.
     fn shown_path(&self, path: &Path) -> String {
         path.strip_prefix(self.common_dir())
             .unwrap_or(path)
@@ -446,7 +447,7 @@ impl Git {
             if !path.is_dir() || path.is_symlink() {
                 continue;
             }
-            // A submodule's name may look like a path.
+            // A submodule whose name contains slashes is stored in nested folders.
             let mut deeper = path.clone();
             if path.join("HEAD").is_file() {
                 let hooks = file::entries_in(&path.join("hooks"))?.into_iter();
@@ -456,7 +457,7 @@ impl Git {
                 for file in own.into_iter().chain(hooks) {
                     files.insert(self.shown_path(&file), hash_of(&file));
                 }
-                // The index itself changes with every `git status`.
+                // Only the entries are hashed: the index file itself changes with every `git status`.
                 let staged =
                     git_output(&path, &["--git-dir=.", "ls-files", "--stage"]).unwrap_or_default();
                 files.insert(
@@ -472,7 +473,7 @@ impl Git {
         Ok(())
     }
 
-    /// The checkout whose folder of plans contains this builder's worktree.
+    /// The checkout whose plans folder contains this builder's worktree.
     fn checkout_around(&self) -> Option<Self> {
         let holds = |folder: &&Path| self.worktree().starts_with(folder.join(&self.plans_dir));
         let folder = self.worktree().ancestors().skip(1).find(holds)?;

@@ -101,8 +101,7 @@ impl Git {
         leave_out_by_products(self.worktree(), entries);
     }
 
-    /// The paths that differ from HEAD, each with a hash of its content; only the first ones if there are many. One
-    /// process.
+    /// The paths that differ from HEAD, at most the first 200, each with a hash of its content. One process.
     pub(super) fn uncommitted(&self) -> HostResult<BTreeMap<String, String>> {
         const MOST: usize = 200;
         let mut entries = self.status()?.entries;
@@ -113,8 +112,9 @@ impl Git {
             .collect())
     }
 
-    /// Creates a temporary folder with an index, [`INDEX`], of HEAD, which is empty without a commit. The index knows
-    /// which files were unchanged when `kept` was written. One process, or none if `kept` is for the same HEAD.
+    /// Creates a temporary folder with an index of HEAD, [`INDEX`], which is empty if there is no commit. The index
+    /// takes from the cached `kept` which files were unchanged when that was written. One process, or none if `kept` is
+    /// for the same HEAD.
     fn index_of_head(&self, kept: Option<&Path>) -> HostResult<tempfile::TempDir> {
         let folder = temporary_folder()?;
         let index = folder.path().join(INDEX);
@@ -134,8 +134,8 @@ impl Git {
         self.index_of_head(kept_index(self.worktree()).as_deref())
     }
 
-    /// Caches `index`, for which git started reading the files at `read_at`; `head` is its commit, if known. If this
-    /// fails, the next call merely takes longer.
+    /// Caches `index`, for which git started reading the files at `read_at`; `head` is the commit that the index is
+    /// for, if known. If caching fails, the next call merely takes longer.
     fn keep_index(&self, index: &Path, head: Option<&str>, read_at: SystemTime) {
         let Some(kept) = kept_index(self.worktree()) else {
             return;
@@ -194,12 +194,12 @@ impl Git {
         Ok(!call.paths([path]).output()?.is_empty())
     }
 
-    /// Writes the tree of `index`, which isn't the user's.
+    /// Writes a tree object from `index`, which isn't the user's index.
     pub(super) fn tree_of(&self, index: &Path) -> HostResult<Oid> {
         self.call("write-tree").env("GIT_INDEX_FILE", index).oid()
     }
 
-    /// Updates `index` to the working tree at the paths in `status`.
+    /// Updates `index` to match the working tree at the paths in `status`.
     pub(super) fn update_index(&self, index: &Path, status: &WorkingTreeStatus) -> HostResult<()> {
         let (taken_out, read) = edits(status);
         if !taken_out.is_empty() {
@@ -223,9 +223,9 @@ fn kept_index(worktree: &Path) -> Option<PathBuf> {
     Some(caches.join("fractal-planner").join(INDEX).join(name))
 }
 
-/// Makes git reread the files of `index` (with ids of `width` bytes) that changed just before `read_at`, when reading
-/// began, or later: another change within the same second would leave the same times. Git itself checks only the
-/// modification time, which anybody can set. `None` if the index has a different format.
+/// Makes git reread the files in `index` that changed just before `read_at`, the time when reading began, or later:
+/// another change within the same second would leave their times unchanged. Ids have `width` bytes. Git itself checks
+/// only the modification time, which anybody can set. `None` if the index has a different format.
 fn doubt_recent(index: &mut [u8], width: usize, read_at: SystemTime) -> Option<()> {
     const SIZE: std::ops::Range<usize> = 36..40;
     let number =
@@ -239,7 +239,8 @@ fn doubt_recent(index: &mut [u8], width: usize, read_at: SystemTime) -> Option<(
         if number(index, at)? >= read_at.saturating_sub(1) {
             index.get_mut(at..)?.get_mut(SIZE)?.fill(0);
         }
-        // Times, numbers, id and flags, then the name, padded with one to eight zero bytes to a multiple of eight.
+        // An entry has times, numbers, an id and flags, then the name, padded with one to eight zero bytes to a
+        // multiple of eight.
         let extended = index.get(at + 40 + width)? & 0x40 != 0;
         let name = 42 + width + if extended { 2 } else { 0 };
         let length = name + index.get(at + name..)?.iter().position(|&byte| byte == 0)?;
@@ -248,15 +249,15 @@ fn doubt_recent(index: &mut [u8], width: usize, read_at: SystemTime) -> Option<(
     Some(())
 }
 
-/// Removes the cached index of `worktree`, which is gone.
+/// Removes the cached index of `worktree`, which no longer exists.
 pub(super) fn forget_index(worktree: &Path) {
     if let Some(kept) = kept_index(worktree) {
         drop(std::fs::remove_file(kept));
     }
 }
 
-/// Copies the cached index `kept` to `index`, with its modification time, and returns its commit. Does nothing if there
-/// is no cached index.
+/// Copies the cached index `kept` to `index`, with its modification time, and returns the commit that it is for. Does
+/// nothing if there is no cached index.
 fn take_index(kept: &Path, index: &Path) -> io::Result<Option<String>> {
     let mut bytes = match std::fs::read(kept) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

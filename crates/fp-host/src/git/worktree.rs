@@ -9,7 +9,7 @@ use super::{Git, Oid, records_of};
 use crate::error::{HostError, HostResult};
 use crate::platform::{self, os_string};
 
-/// The oldest git whose `merge-tree` can merge.
+/// The oldest git version whose `merge-tree` can merge.
 const MERGES_SINCE: (u32, u32) = (2, 38);
 
 impl Git {
@@ -101,9 +101,9 @@ impl Git {
 }
 
 impl Git {
-    /// Removes records of worktrees in `folder` that a killed git left behind: incomplete ones, some of which make git
-    /// fail for the whole repository, and those of missing folders whose name passes `named`. Git adds digits to a name
-    /// that is taken.
+    /// Removes records of worktrees in `folder` that a killed git left behind incomplete, since some of them make git
+    /// fail for the whole repository. A record that names no folder is removed if its own name passes `named`; git adds
+    /// digits to a name that is taken.
     ///
     /// # Errors
     /// A record can't be removed.
@@ -140,7 +140,7 @@ impl Git {
                     .map_err(HostError::doing(&format!("remove {}", record.display())))?;
             }
         }
-        // Git does so too. The folder stays if it is not empty.
+        // Git removes this folder too. It stays if it isn't empty.
         drop(fs::remove_dir(&records));
         Ok(())
     }

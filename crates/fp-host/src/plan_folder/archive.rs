@@ -69,11 +69,11 @@ impl Plans {
         let store = Store::new(plan.path().to_owned(), plan.id().clone());
         let _alone = acquire(&archive.dir.join(LOCK), patience)?;
         if archive.is_unignored()? {
-            // Done under the lock, so that after a kill the next process cleans up.
+            // Written while holding the lock, so that the next process can clean up after a kill.
             file::replace(&archive.dir.join(IGNORE), b"*\n")?;
         }
         let ledger = store.lock(patience)?;
-        // A clone that hasn't joined the shared plan treats its run as over.
+        // In a clone that hasn't joined a shared plan, the plan's run counts as over.
         let is_elsewhere =
             ledger.state().is_shared() && store.membership().is_ok_and(|member| member.is_none());
         if ledger.state().is_running() && !is_elsewhere {
@@ -83,7 +83,7 @@ impl Plans {
         }
         let worktrees = plan.file("worktrees");
         if fs::read_dir(&worktrees).is_ok_and(|mut entries| entries.next().is_some()) {
-            // Git finds worktrees by their path.
+            // Git finds worktrees by path, so moving them would lose them.
             let worktrees = worktrees.display();
             return Err(HostError::refused(format_args!(
                 "{worktrees} has working trees in it, which would be lost to git"
@@ -102,18 +102,19 @@ impl Plans {
             .inspect_err(|_| drop(fs::remove_file(&written)))
     }
 
-    /// Moves the archived `plan` back to these plans. Waits up to `patience` for other processes that are moving plans.
+    /// Moves the archived `plan` back into the plans folder. Waits up to `patience` for other processes that are moving
+    /// plans.
     pub fn restore(&self, plan: &PlanFolder, patience: Duration) -> HostResult<PathBuf> {
         self.make_dir()?;
         let archive = self.archived();
         let _alone = acquire(&archive.dir.join(LOCK), patience)?;
         let target = self.take_in(plan, &archive)?;
-        // A kill before this line leaves only a date that nothing reads.
+        // If the process is killed before this line, only a date is left behind, which nothing reads.
         drop(fs::remove_file(target.join(ARCHIVED)));
         Ok(target)
     }
 
-    /// Moves the folder of `plan`, which belongs to `from`, into these plans. Fails if the name is taken.
+    /// Moves the folder of `plan` from `from` into this plans folder. Fails if the name is taken.
     fn take_in(&self, plan: &PlanFolder, from: &Self) -> HostResult<PathBuf> {
         let target = self.dir.join(plan.id().as_str());
         if fs::symlink_metadata(&target).is_ok() {

@@ -1,4 +1,4 @@
-//! `plan.json` records a plan's goal, its mode and its settings, for the steps that follow.
+//! `plan.json` records a plan's goal, mode and settings for later steps.
 
 use fp_plan::plan::id::{PlanId, RoadmapId, TaskId};
 use fp_plan::settings::SettingsLayer;
@@ -15,10 +15,10 @@ use crate::plan::PLAN;
 
 const SCHEMA_VERSION: u32 = 1;
 
-/// Size limit of `plan.json`, in bytes: the goal is the user's own text, however long.
+/// Size limit of `plan.json`, in bytes; high, since the goal is the user's own text and may be long.
 const CAP: u64 = 16 * 1024 * 1024;
 
-/// The record as it is read; a missing part has its default.
+/// The record as read from `plan.json`; missing fields have their default values.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct StoredRecord {
@@ -27,7 +27,7 @@ pub struct StoredRecord {
     /// Who is responsible for the plan's choices.
     pub by: Decider,
     settings: SettingsLayer,
-    /// Read only on demand: a plan runs without it.
+    /// Parsed only on demand, since a plan runs without it.
     roadmap: Option<serde_json::Value>,
 }
 
@@ -36,9 +36,9 @@ pub struct StoredRecord {
 #[serde(rename_all = "camelCase")]
 pub struct PlanRecord {
     pub plan_id: PlanId,
-    /// In the user's words.
+    /// The goal in the user's words.
     pub goal: String,
-    /// The amount of planning that the work deserves.
+    /// The amount of planning that the work needs.
     pub mode: Mode,
     /// The reason for the mode.
     pub mode_reason: String,

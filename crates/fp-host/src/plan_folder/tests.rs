@@ -32,7 +32,7 @@ impl Ground {
     }
 }
 
-/// The words of the error.
+/// The error's message.
 fn said<T: std::fmt::Debug>(result: HostResult<T>) -> String {
     result.unwrap_err().to_string()
 }

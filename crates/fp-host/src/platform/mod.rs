@@ -20,7 +20,8 @@ pub enum UserFolder {
 }
 
 impl UserFolder {
-    /// The folder's path on `system`, named as in [`std::env::consts::OS`]; `None` if no environment variable gives it.
+    /// The folder's path on `system`, named as in [`std::env::consts::OS`]; `None` if no environment variable
+    /// determines it.
     pub fn path_on<P: Into<PathBuf>>(
         self,
         system: &str,
@@ -63,14 +64,14 @@ pub fn find_program(name: &str, search_path: &OsStr) -> Option<PathBuf> {
         .find(|path| path.metadata().is_ok_and(|found| is_executable(&found)))
 }
 
-/// A command that runs the program `name`, which is a path or is found in the folders of `search_path`. Windows itself
+/// A command that runs the program `name`, which is a path or a name to look up in `search_path`. Windows itself
 /// doesn't find scripts there, such as the wrappers that npm creates.
 pub fn program_command(name: &str, search_path: &OsStr) -> Command {
     let found = find_program(name, search_path).filter(|_| !name.contains(['/', '\\']));
     Command::new(found.unwrap_or_else(|| name.into()))
 }
 
-/// `path` with `/` between its parts on every system.
+/// `path` with `/` as the separator on every system.
 pub fn slashed(path: &Path) -> Vec<u8> {
     path.iter()
         .map(|part| part.as_encoded_bytes())

@@ -22,7 +22,7 @@ pub(crate) const GRACE: Duration = Duration::from_secs(2);
 pub(crate) const DRAIN: Duration = Duration::from_secs(1);
 /// Longest pause between two polls of the process.
 pub(crate) const POLL: Duration = Duration::from_millis(10);
-/// Longest such pause where the program's duration matters.
+/// Longest pause between two polls where the program's duration matters.
 const QUICK_POLL: Duration = Duration::from_millis(1);
 
 /// Maximum number of bytes read from a program's output.
@@ -34,7 +34,7 @@ pub const AGENT_ROLE: &str = "FP_AGENT_ROLE";
 /// Limits on a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Time after which it is killed.
+    /// Time after which the command is killed.
     pub time: Duration,
     /// Bytes of output kept from the beginning.
     pub head: usize,
@@ -89,7 +89,7 @@ pub fn run_line(line: &str, directory: &Path, limits: Limits) -> io::Result<Fini
     })
 }
 
-/// Runs `lines` one after the other and returns a record of each for the checks, even if it can't be started.
+/// Runs `lines` one after the other and returns a record of each for the checks, even of one that can't be started.
 pub fn run_commands<'l>(
     lines: impl IntoIterator<Item = &'l str>,
     directory: &Path,
@@ -200,7 +200,7 @@ fn wait(group: &mut ProcessGroup, limit: Duration, poll: Duration) -> io::Result
     Ok(end.unwrap_or(CommandEnd::TimedOut(limit.as_secs())))
 }
 
-/// Polls at least once every `longest` until `poll` has something, or `limit` is over.
+/// Polls at least once every `longest` until `poll` returns a value or `limit` has passed.
 pub(crate) fn poll_until<T>(
     limit: Duration,
     longest: Duration,

@@ -123,7 +123,7 @@ impl OutputReader {
                     .unwrap_or_else(PoisonError::into_inner)
                     .push(&buffer[..length]);
             }
-            // The receiver is gone once `finish` has run out of patience.
+            // The receiver is gone once `collect_output` has run out of patience.
             let _ = end.send(());
         });
         Self { kept, ended }

@@ -39,8 +39,8 @@ pub enum Settled {
     Uncommitted(TaskId, String),
     /// Not committed, for this reason; the user will be asked.
     Blocked(TaskId, String),
-    /// The change conflicts with commits made since the task began. It goes back to its builder, or the task fails for
-    /// good.
+    /// The change conflicts with commits made since the task began. It goes back to its builder, or the task fails
+    /// permanently.
     Conflict(TaskId, String),
 }
 
@@ -62,7 +62,7 @@ pub fn settle(
     let (mut settled, mut tries) = (Vec::new(), 0);
     loop {
         let begun = Instant::now();
-        // The commit is made on the newest one of all machines.
+        // The commit is made on top of the newest commit from any machine.
         plan.sync()?;
         plan.agreed_commands(&plan.load()?.state)?;
         follow_branch(plan)?;
@@ -113,7 +113,7 @@ impl Settling<'_> {
     }
 
     /// Like [`Settling::record`], for entries that all machines must see in the same order. The commit is based on the
-    /// newest known one, so the remote rejects it exactly when the branch has moved since.
+    /// newest known commit, so the remote rejects it exactly when the branch has moved since.
     fn record_in_order(&self, decide: impl FnOnce(&State) -> RunDecision) -> HostResult<()> {
         let mut ledger = match self.plan.try_lock_in_order()? {
             Ok(ledger) => ledger,
@@ -217,8 +217,8 @@ impl Settling<'_> {
         ))
     }
 
-    /// Completes a task whose change is in HEAD already: through the intended commit, whose subject a hook
-    /// may have changed, or through another one.
+    /// Completes a task whose change is already in HEAD, either from the intended commit, whose subject a hook may have
+    /// changed, or from another commit.
     fn nothing_left(&self, git: &Git, task: &TaskState) -> HostResult<Settled> {
         match made_before(git, task.commit_intent.as_ref(), |_, _| true)? {
             Some(hash) => self.recovered(git, &hash, task),
@@ -273,11 +273,11 @@ fn bring(plan: &OpenPlan, state: &State, task: &TaskState) -> HostResult<()> {
     }
 }
 
-/// Prepares the checkout before `events`, the user's answer, are logged: a change that stays uncommitted must be
-/// visible to the user.
+/// Prepares the checkout before `events`, the user's answer, are logged: brings in a change that stays uncommitted, so
+/// that the user sees it.
 ///
 /// # Errors
-/// [`HostErrorKind::InTheWay`] if that would overwrite something of the user's.
+/// [`HostErrorKind::InTheWay`] if the change would overwrite something of the user's.
 pub fn before_answer(plan: &OpenPlan, state: &State, events: &[Event]) -> HostResult<()> {
     let left = events.iter().filter_map(|event| match event {
         Event::Completed {
@@ -362,9 +362,9 @@ fn made_before(
     Ok(made.map(|commit| commit.hash))
 }
 
-/// The commits that HEAD, or `tip` instead if given, has gained since `state` last recorded it. `None` if there are
+/// The commits that HEAD, or `tip` instead if given, has gained since `state` last recorded HEAD. `None` if there are
 /// none, no task waits for them, there is no HEAD, or a commit is being made, which can't be attributed until its hash
-/// is logged. No process if git's files show that HEAD hasn't moved, otherwise two.
+/// is logged. Runs no process if git's files show that HEAD hasn't moved, otherwise two.
 ///
 /// # Errors
 /// Git fails.

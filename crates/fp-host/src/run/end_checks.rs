@@ -18,7 +18,7 @@ const CAP: u64 = 16 * 1024 * 1024;
 /// Time limit for finding a program.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// The commands for the end of the run of `plan`, whose tree is `tree`. An unreadable file adds none.
+/// The commands to run at the end of the run of `plan`, whose tree is `tree`. Ignores an unreadable file.
 pub fn end_commands(plan: &OpenPlan, tree: &Plan) -> Vec<String> {
     let text =
         |name: &'static str| file::read_text(&plan.folder.file(name), CAP).unwrap_or_default();

@@ -26,11 +26,11 @@ const SHOWN: usize = 10;
 
 /// The outcome of integrating a passed task's change.
 pub(super) enum Integration<'p> {
-    /// It can be applied.
+    /// The change can be applied.
     Ready(Box<Incoming<'p>>),
-    /// HEAD has it already.
+    /// HEAD already has the change.
     Nothing,
-    /// It conflicts with commits made meanwhile.
+    /// The change conflicts with commits made in the meantime.
     Conflict(Conflict<'p>),
 }
 
@@ -55,16 +55,16 @@ pub(super) struct Incoming<'p> {
 pub(super) struct Placed {
     git: Git,
     head: Oid,
-    /// HEAD's tree with the change.
+    /// HEAD's tree with the change applied.
     tree: Oid,
     files: Vec<Place>,
 }
 
 struct Place {
     path: RepoPath,
-    /// True if HEAD has it.
+    /// True if the file exists in HEAD.
     was: bool,
-    /// True if it exists after the change.
+    /// True if the file exists after the change.
     is: bool,
 }
 
@@ -208,7 +208,7 @@ impl<'p> Incoming<'p> {
             .collect()
     }
 
-    /// HEAD's tree with the change.
+    /// HEAD's tree with the change applied.
     pub(super) fn tree(&self) -> &Oid {
         &self.placed.tree
     }

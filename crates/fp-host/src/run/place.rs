@@ -47,7 +47,7 @@ impl<'p> Site<'p> {
         }
     }
 
-    /// The place that an agent in `cwd` means by `path`; `None` if it can't name a file.
+    /// Resolves `path` as an agent in `cwd` means it; `None` if `path` can't name a file.
     pub fn place(&self, cwd: &Path, path: &str) -> Option<EditPlace> {
         if path.is_empty() || path.contains('\0') || path.len() > LONGEST {
             return None;

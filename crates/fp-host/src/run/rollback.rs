@@ -18,15 +18,15 @@ use crate::file::acquire;
 use crate::git::{Blocked, CommitOutcome, Git, Merge, Oid, file_list, stays_as_edited};
 use crate::plan::OpenPlan;
 
-/// A rollback that is possible.
+/// A possible rollback.
 pub struct Prepared<'p> {
     /// The task's commit, if it has one.
     pub commit: Option<Oid>,
-    /// The reason why it has no commit.
+    /// The reason why the task has no commit.
     pub note: Option<String>,
-    /// The tasks that depend on it, directly or indirectly, with their states.
+    /// The tasks that depend on the task, directly or indirectly, with their states.
     pub waiting: Vec<(TaskId, Status)>,
-    /// The files that change; none if nothing of the commit is left.
+    /// The files that change; empty if nothing of the commit is left.
     pub files: Vec<RepoPath>,
     undo: Option<Incoming<'p>>,
 }
@@ -55,7 +55,7 @@ fn prepare<'p>(plan: &'p OpenPlan, id: &TaskId) -> HostResult<Prepared<'p>> {
     })
 }
 
-/// Stages HEAD of `git` without the changes of `commit`; `None` if nothing of them is left there.
+/// Stages HEAD of `git` without the changes of `commit`; `None` if HEAD no longer has any of them.
 fn undo<'p>(
     plan: &'p OpenPlan,
     git: &Git,
@@ -99,7 +99,7 @@ fn undo<'p>(
 /// Rolls back `id`; calls `now` for the event's time. Returns the rollback and the reverting commit, if there is one.
 ///
 /// # Errors
-/// Anything prevents it. If the log can't be written after the commit, calling this again picks up from there.
+/// The rollback isn't possible. If the log can't be written after the commit, calling this again picks up from there.
 pub fn roll_back<'p>(
     plan: &'p OpenPlan,
     id: &TaskId,
@@ -129,7 +129,7 @@ pub fn roll_back<'p>(
 fn revert(plan: &OpenPlan, git: &Git, commit: &Oid, undo: Incoming<'_>) -> HostResult<Oid> {
     let (tree, files) = (undo.tree().clone(), undo.files());
     let message = git.revert_message(commit)?;
-    // A killed process may have left it staged.
+    // A killed process may have left the revert staged.
     git.take_back(&files)?;
     let placed = undo.place()?;
     let blocked = match git.commit_tree(&tree, &files, &message)? {

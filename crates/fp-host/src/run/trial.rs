@@ -1,5 +1,5 @@
-//! Tries the plan's commands in the checkout before any work begins, for no longer than a person waits without
-//! wondering why.
+//! Tries the plan's commands in the checkout before any work begins, quickly enough that nobody wonders what takes so
+//! long.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use crate::process::Limits;
 
 /// Total time for all commands. Each gets half of what is left, so that a slow one leaves some time for the others.
 const TIME: Duration = Duration::from_secs(60);
-/// Time after which each command is announced.
+/// Time since the start after which each running command is announced.
 const SILENCE: Duration = Duration::from_secs(1);
 /// Minimum time that must be left to start another command.
 const LEAST: Duration = Duration::from_secs(1);

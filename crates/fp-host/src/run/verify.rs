@@ -52,7 +52,7 @@ impl Verified {
     }
 }
 
-/// A task as the approved tree has it.
+/// A task as it is in the approved tree.
 struct ApprovedWork {
     scope: TaskScope,
     commands: Vec<String>,
@@ -83,9 +83,9 @@ pub struct Submission {
     pub tree: String,
     /// The task's own changes.
     pub files: Vec<Change>,
-    /// The checks that it is bound to fail, whatever the outcome of its commands.
+    /// The checks that the task is bound to fail, whatever the outcome of its commands.
     pub failed: Vec<Check>,
-    /// The paths that it may not touch, each with true if the file existed at the claim.
+    /// The changed paths that the task may not touch, each with true if the file existed at the claim.
     pub outside: Vec<(RepoPath, bool)>,
     /// The tree at the claim.
     pub base: String,
@@ -106,7 +106,7 @@ pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> HostResult<Submis
     let bench = Bench::of(&git, state, task, scope)?;
     let mut measured = bench.measure()?;
     measured.read_lines(&git)?;
-    // Only verification can reject an edited task, whose new text may allow this change.
+    // The new text of an edited task may allow this change, so only verification can reject it.
     let failed = match is_edited {
         true => Vec::new(),
         false => verification::failed_at_hand(&bench.scope, &measured.facts),
@@ -126,8 +126,8 @@ pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> HostResult<Submis
 }
 
 /// The paths in `snapshot`, taken of the checkout, that changed since a task last left the checkout, although no task
-/// in progress could have changed them. Committed changes have their own question; a new file that no task lists is the
-/// user's.
+/// in progress could have changed them. Leaves out committed changes, which the user is asked about separately, and new
+/// files that no task lists, which are the user's.
 pub fn unexplained(
     plan: &OpenPlan,
     git: &Git,
@@ -270,8 +270,8 @@ pub fn verify(
     Ok(verified)
 }
 
-/// Runs the `Verify` commands of `leaf`, as `agreed`, in `directory`. Returns the checks, and true if they passed;
-/// `None` if there is no such command.
+/// Runs the `Verify` commands of `leaf` in `directory`, with the consent `agreed`. Returns the checks, and true if they
+/// passed; `None` if there is no such command.
 pub fn check_before(
     leaf: &Task,
     agreed: AgreedCommands,
@@ -296,7 +296,7 @@ pub struct VerifierVerdict {
     pub notes: Vec<Note>,
 }
 
-/// A verdict that is recorded.
+/// A recorded verdict.
 #[derive(Debug)]
 pub struct RecordedVerdict {
     /// The path of its evidence file below the plan's folder.

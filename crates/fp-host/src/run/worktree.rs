@@ -22,7 +22,7 @@ use crate::git::{EntryState, Git, Oid, Snapshot};
 use crate::plan::OpenPlan;
 use crate::platform::{self, os_string};
 
-/// Time to wait for other processes that create worktrees; each needs a checkout.
+/// Time to wait for other processes that create worktrees, each of which takes a checkout.
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The lock for creating, resetting and removing a repository's worktrees, held as long as this value lives.
@@ -78,14 +78,14 @@ fn open_at(plan: &OpenPlan, path: &Path) -> Option<Git> {
     // A folder that isn't a worktree belongs to the checkout around it.
     let is_own = plan.repo.git_dir.as_deref() == Some(git.common_dir())
         && platform::real_path(path).is_ok_and(|path| path == git.worktree());
-    // Git gives this reason while it is creating a worktree. A user may lock one for any other reason.
+    // Git locks a worktree with this reason while creating it. A user may lock one for any other reason.
     let locked = fs::read(git.git_dir().join("locked")).unwrap_or_default();
     let is_half_made = locked.trim_ascii() == b"initializing";
     Some(git).filter(|_| is_folder && is_own && !is_half_made)
 }
 
 impl<'p> Worktrees<'p> {
-    /// Waits for the lock. Fails if the folder is a link.
+    /// Takes the lock; waits until it is free. Fails if the folder of the worktrees is a link.
     pub fn lock(plan: &'p OpenPlan) -> HostResult<Self> {
         let lock = acquire(&plan.worktrees_lock(), PATIENCE)?;
         let folder = plan.worktrees();
@@ -98,9 +98,9 @@ impl<'p> Worktrees<'p> {
         })
     }
 
-    /// Prepares the worktree of `owner`, which is about to claim `task`. If `task` was the last one there, the worktree
-    /// stays as `owner` left it; otherwise it is reset to HEAD of the checkout and gets the task's work from another
-    /// builder or an earlier patch. Calls `say` with the patch in which another task's work is kept.
+    /// Prepares the worktree of `owner`, which is about to claim `task`. If `task` was the last task claimed there, the
+    /// worktree stays as `owner` left it; otherwise it is reset to HEAD of the checkout and gets the task's work from
+    /// another builder or an earlier patch. Calls `say` with the path of anything that it saves on the way.
     pub fn prepare(
         &self,
         state: &State,
@@ -195,12 +195,12 @@ impl<'p> Worktrees<'p> {
         self.at(owner, commit, &|_| {})?.show_tree(tree)
     }
 
-    /// Resets the worktree of `owner` to `commit`. Recreates one that git can't reset, and announces the nested
-    /// repositories that it kept from it.
+    /// Resets the worktree of `owner` to `commit`. If git can't reset it, saves its nested repositories, calls `say`
+    /// with their new paths, and recreates the worktree.
     fn at(&self, owner: &AgentName, commit: &Oid, say: &dyn Fn(&Path)) -> HostResult<Git> {
         let path = path(self.plan, owner);
         if let Some(git) = self.open(owner).filter(|git| git.operation().is_none())
-            // A sandbox may keep folders in it that can't be removed and hold no work.
+            // A sandbox may keep folders in the worktree that can't be removed; they hold no work.
             && (git.begin_anew(commit).is_ok() || is_fresh(&git, commit))
         {
             return Ok(git);
@@ -220,7 +220,7 @@ impl<'p> Worktrees<'p> {
         self.open(owner).ok_or_else(|| no_worktree(owner, &path))
     }
 
-    /// Git whose processes hold the lock: one that outlives its `fp` must not be disturbed.
+    /// A [`Git`] whose processes hold the lock, so that nothing disturbs a process that outlives its `fp`.
     fn git(&self) -> HostResult<Git> {
         Ok(self.plan.git()?.with_commit_lock(Arc::clone(&self.lock)))
     }
@@ -237,7 +237,7 @@ impl<'p> Worktrees<'p> {
     }
 
     /// Removes everything in the worktrees folder that isn't `needed`, along with git's records. Returns the paths at
-    /// which it kept uncommitted work of `state`.
+    /// which it saved uncommitted work on tasks in `state`.
     fn sweep(&self, state: &State, needed: &BTreeSet<OsString>) -> HostResult<Vec<PathBuf>> {
         let folder = self.plan.worktrees();
         let git = self.git()?;
@@ -248,7 +248,7 @@ impl<'p> Worktrees<'p> {
                 .iter()
                 .filter_map(|task| Some(task.worktree()?.as_str())),
         );
-        // To find the record of a missing worktree, git needs the folder that it was in.
+        // Git finds the record of a missing worktree only if the folder that held the worktree exists.
         file::make_folders(&folder)?;
         git.remove_broken_worktrees(&folder, |name| {
             let digits = |rest: &str| rest.bytes().all(|byte| byte.is_ascii_digit());
@@ -279,7 +279,7 @@ impl<'p> Worktrees<'p> {
         Ok(kept.concat())
     }
 
-    /// Saves the work in the worktree `name`, if that is a builder's and is intact.
+    /// Saves the work in the worktree `name`, if it is a builder's and intact.
     fn keep(&self, state: &State, name: &OsString) -> HostResult<Vec<PathBuf>> {
         let owner = name.to_str().and_then(|name| AgentName::new(name).ok());
         let Some((owner, git)) = owner.and_then(|owner| self.open(&owner).map(|git| (owner, git)))
@@ -293,9 +293,9 @@ impl<'p> Worktrees<'p> {
     }
 }
 
-/// Removes the worktrees that the run no longer needs (all of them, once it is over) and whatever killed processes left
-/// behind. If the run has no worktrees, it only checks whether the folder exists. Returns the paths at which it kept
-/// uncommitted work.
+/// Removes the worktrees that the run no longer needs (all of them, once it is over) and anything that killed processes
+/// left behind. If the run has no worktrees, only checks that their folder doesn't exist. Returns the paths at which it
+/// saved uncommitted work.
 pub fn sweep(plan: &OpenPlan) -> HostResult<Vec<PathBuf>> {
     let state = plan.load()?.state;
     let had_some = state.terms().checkout.is_some();
@@ -350,15 +350,15 @@ pub(crate) fn keep_lost(
     Ok(())
 }
 
-/// Removes the worktrees of this machine, which had the state `before` and leaves a shared plan, and keeps its unfinished
-/// work as patches.
+/// Removes this machine's worktrees when it leaves a shared plan, and keeps its unfinished work as patches. `before` is
+/// its state before leaving.
 pub fn leave(plan: &OpenPlan, before: &State) -> HostResult<()> {
     let worktrees = Worktrees::lock(plan)?;
     worktrees.sweep(before, &BTreeSet::new())?;
     worktrees.git()?.remove_worktree(&plan.integration())
 }
 
-/// True if `git` is at `commit`, without a change.
+/// True if `git` is at `commit`, without uncommitted changes.
 fn is_fresh(git: &Git, commit: &Oid) -> bool {
     git.status().is_ok_and(|status| {
         status.entries.is_empty() && status.head().is_ok_and(|head| head == commit)
@@ -396,16 +396,16 @@ const FOLDER: &str = "unfinished";
 /// Size limit of a patch to be reapplied, in bytes.
 const MAX_PATCH: u64 = 64 * 1024 * 1024;
 
-/// The work on a task that an earlier attempt left.
+/// Work on a task that an earlier attempt left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EarlierWork {
-    /// It is in the worktree.
+    /// The work is in the worktree.
     Restored,
-    /// It no longer applies, and stays in the patch.
+    /// The work no longer applies, and stays in this patch.
     Kept(PathBuf),
 }
 
-/// The patch with the unfinished work on `task`. Fails if the folder is a link.
+/// The path of the patch with the unfinished work on `task`. Fails if the folder is a link.
 fn patch_of(plan: &OpenPlan, task: &TaskState) -> HostResult<PathBuf> {
     Ok(unfinished_folder(plan)?.join(format!("task-{}.patch", task.leaf.id)))
 }
@@ -494,7 +494,7 @@ fn keep_patch(plan: &OpenPlan, task: &TaskState, patch: &[u8]) -> HostResult<Opt
     Ok(Some(path))
 }
 
-/// True if none of its work can be lost: it is committed, or git has the tree for its commit.
+/// True if none of the task's work can be lost: it is committed, or git has the tree for its commit.
 fn has_passed(task: &TaskState) -> bool {
     task.status == Status::Completed || task.awaits_commit()
 }

@@ -11,7 +11,7 @@ const FIELD: &[u8] = b",\"code\":\"";
 /// Number of digits in a code.
 const DIGITS: usize = 64;
 
-/// The codes of a log, line by line.
+/// Computes the codes of a log, line by line.
 #[derive(Debug)]
 pub(super) struct Chain<'k> {
     key: Option<&'k MachineKey>,
@@ -21,7 +21,7 @@ pub(super) struct Chain<'k> {
 }
 
 impl<'k> Chain<'k> {
-    /// The chain of a log of `plan` whose last line has the code `last`; empty at the beginning.
+    /// Continues the chain of a log of `plan` whose last line has the code `last`, which is empty for a new log.
     pub(super) fn new(key: Option<&'k MachineKey>, plan: &'k PlanId, last: &str) -> Self {
         Self {
             key,

@@ -1,4 +1,4 @@
-//! Reads a log that others write, from the beginning and as it grows, without a lock.
+//! Reads a log that other processes write, from the beginning and as it grows, without a lock.
 
 use std::fs::OpenOptions;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -129,7 +129,7 @@ impl LogReader {
             number += 1;
             if let Some(entry) = line_entry(&self.path, number, text.trim_ascii_end(), seq + 1)? {
                 seq += 1;
-                // It was parsed as JSON, so it is UTF-8.
+                // The line was parsed as JSON, so it is UTF-8.
                 found.push(LogLine {
                     text: String::from_utf8_lossy(text.trim_ascii()).into_owned(),
                     entry,
@@ -218,12 +218,12 @@ pub(crate) fn line_version(line: &[u8]) -> Option<u32> {
     u32::try_from(version).ok()
 }
 
-/// A log, however broken.
+/// A log that may be broken.
 #[derive(Debug, Default)]
 pub struct ExaminedLog {
     /// The entries before the first invalid line.
     pub entries: Vec<Entry>,
-    /// The fault of that line.
+    /// The error in the first invalid line.
     pub fault: Option<HostError>,
     /// The first entry that this machine did not write.
     pub foreign: Option<u64>,

@@ -47,7 +47,7 @@ pub(super) struct Waiting {
 /// The result of a sync.
 #[derive(Debug, Default)]
 pub struct Synced {
-    /// The state before, and the tasks that another machine has taken from this one.
+    /// The state before the sync, and the tasks that another machine has taken from this one.
     pub lost: Option<(Arc<State>, BTreeSet<TaskId>)>,
     /// Notices for the user.
     pub notices: Vec<String>,
@@ -68,7 +68,7 @@ impl Store {
     /// This clone's membership in the plan, if this machine joined it.
     ///
     /// # Errors
-    /// Its file or the trust store can't be read.
+    /// The membership file or the trust store can't be read.
     pub fn membership(&self) -> HostResult<Option<Membership>> {
         Membership::load_own(self.folder(), &self.plan_id)
     }
@@ -78,7 +78,8 @@ impl Store {
         member.ok_or_else(|| not_joined(&self.plan_id))
     }
 
-    /// This clone's membership; `None` for a plan that isn't shared.
+    /// This clone's membership; `None` for a plan that isn't shared. Fails if the plan is shared and this clone hasn't
+    /// joined.
     fn part(&self) -> HostResult<Option<Membership>> {
         match self.membership()? {
             None if self.load()?.state.is_shared() => Err(not_joined(&self.plan_id)),
@@ -86,7 +87,7 @@ impl Store {
         }
     }
 
-    /// True if the waiting entries are still those in `loaded`. Doesn't read them.
+    /// True if the waiting entries are still those in `loaded`. Compares file marks only, without reading the entries.
     pub(super) fn waits_still(&self, loaded: &Loaded) -> bool {
         let file = open_marked(&self.waiting_file()).ok().flatten();
         loaded.waiting.mark == file.map_or_else(FileMark::default, |(_, mark)| mark)
@@ -199,7 +200,8 @@ impl Store {
         Ok(())
     }
 
-    /// Joins as `machine`: writes everything in `news` to this folder. `heard` holds each machine's last sign of life.
+    /// Joins as `machine`: writes everything in `news` to this folder. `heard` holds the time of each machine's last
+    /// sign of life.
     ///
     /// # Errors
     /// A file can't be written, or an entry is invalid.
@@ -229,7 +231,7 @@ impl Store {
         Ok(())
     }
 
-    /// Ends this machine's membership without the remote: writes `last` only locally.
+    /// Ends this machine's membership without contacting the remote: writes `last` only locally.
     ///
     /// # Errors
     /// As for [`Store::lock`].
@@ -333,14 +335,14 @@ impl Store {
         Ok(synced)
     }
 
-    /// The chain of a waiting line. Each line has its own chain, since lines leave the file one by one.
+    /// The chain for one waiting line. Each line has its own chain, since lines leave the file one by one.
     fn waiting_chain<'k>(&'k self, key: Option<&'k MachineKey>) -> Chain<'k> {
         Chain::new(key, &self.plan_id, WAITING)
     }
 
-    /// The entries in the complete lines of `text` from byte `skipped` on that are allowed to wait; `text` is the
-    /// content of `path`. Includes only entries that this machine wrote, since others would be pushed in its name.
-    /// Leaves out a torn entry, which was never reported as written.
+    /// The entries in the complete lines of `text`, the content of `path`, from byte `skipped` on. Includes only
+    /// entries that are allowed to wait and that this machine wrote, since others would be pushed in its name. Leaves
+    /// out a torn entry, which was never reported as written.
     fn entries_in(&self, path: &Path, text: &[u8], skipped: usize) -> HostResult<Vec<Entry>> {
         let rest = &text[skipped..];
         let before = text[..skipped]

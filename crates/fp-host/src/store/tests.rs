@@ -81,7 +81,7 @@ fn the_snapshot_equals_the_log() {
     assert!(by_snapshot.task(&"1".parse().unwrap()).is_some());
 }
 
-/// The state in memory equals the one on disk.
+/// The state kept in memory equals the state on disk.
 #[test]
 fn what_was_appended_is_known_without_reading() {
     let (_folder, store) = store();
@@ -278,7 +278,7 @@ fn an_entry_that_this_machine_did_not_write_is_found_where_it_is() {
     let swapped =
         |lines: &mut Vec<String>| lines[1] = lines[1].replace(&code(&lines[1]), &code(&lines[2]));
     foreign("with another code", with(&swapped), Some(2));
-    // It stays foreign when this machine appends to it.
+    // The log stays foreign after this machine appends to it.
     fs::write(
         &log,
         with(&|lines| lines[1] = lines[1].replace("\"b\"", "\"x\"")).join("\n") + "\n",

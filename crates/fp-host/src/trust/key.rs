@@ -28,7 +28,7 @@ impl MachineKey {
     /// Reads the key in `folder`, the trust store's folder; `None` if there is none yet.
     ///
     /// # Errors
-    /// The file can't be read, isn't a key, or may be known to others than the user.
+    /// The file can't be read, isn't a key, or may be known to somebody other than the user.
     pub(crate) fn read(folder: &Path) -> HostResult<Option<Self>> {
         let path = folder.join(FILE);
         let bytes = match file::read_bytes(&path, LENGTH as u64) {
@@ -54,8 +54,8 @@ impl MachineKey {
         }
     }
 
-    /// Returns the key in `folder`, creating it if there is none. If several processes create one, the first one's
-    /// counts.
+    /// Returns the key in `folder`, creating it if there is none. If several processes create one at once, the first
+    /// key wins.
     ///
     /// # Errors
     /// As for [`MachineKey::read`], or writing to disk fails.

@@ -112,7 +112,7 @@ fn what_was_agreed_to_is_known_in_its_repository_alone() {
     assert_eq!(text.lines().count(), 1, "{text}");
 }
 
-/// Git can't tell whether the folder has the repository's first commit.
+/// Fails if git can't tell whether the folder has the repository's first commit.
 #[test]
 fn a_repository_that_can_not_be_asked_is_not_trusted() {
     let folder = tempfile::tempdir().unwrap();

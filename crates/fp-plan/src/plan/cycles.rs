@@ -83,7 +83,7 @@ mod tests {
         paths.into_iter().map(ids).collect()
     }
 
-    /// A flat tree in which task `n` waits for the tasks in the `n`th item, from 1.
+    /// A flat tree in which task `n`, counted from 1, waits for the tasks listed in the `n`th item.
     fn flat(dependencies: &[&str]) -> String {
         let lines = dependencies
             .iter()

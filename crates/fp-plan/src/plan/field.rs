@@ -1,5 +1,5 @@
-//! Defines the fields of a task in one table for the parser, the writer, the rules and the reports. A new field takes a
-//! variant and a row here.
+//! Defines the fields of a task in one table for the parser, the writer, the rules and the reports. To add a field, add
+//! a variant and a row here.
 
 /// A field of a task. The variants are in the order of [`FIELDS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,7 +69,7 @@ impl FieldForm {
 
 struct FieldRow {
     kind: FieldKind,
-    /// The label as written.
+    /// The label as it appears in a plan.
     label: &'static str,
     /// An accepted synonym.
     also: Option<&'static str>,
@@ -133,12 +133,12 @@ impl FieldKind {
     /// The fields that name tasks to wait for: those that a task needs, and those that merely come before it.
     pub const ORDERING: [Self; 2] = [Self::Dependencies, Self::After];
 
-    /// The label as written.
+    /// The label as it appears in a plan.
     pub fn label(self) -> &'static str {
         FIELDS[self as usize].label
     }
 
-    /// Its name in JSON: `testCommands` for `Test Commands`.
+    /// The field's name in JSON: `testCommands` for `Test Commands`.
     pub fn key(self) -> String {
         let label = self.label().replace(' ', "");
         label[..1].to_ascii_lowercase() + &label[1..]

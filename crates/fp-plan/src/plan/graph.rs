@@ -9,13 +9,13 @@ use std::collections::{BinaryHeap, HashMap};
 use super::field::FieldKind;
 use super::task::{Plan, Task, TaskIndex};
 
-/// Look-ups over a [`Plan`] that would otherwise take a pass each.
+/// Index for look-ups in a [`Plan`] that would otherwise each take a full pass.
 #[derive(Debug)]
 pub struct PlanIndex<'p> {
     plan: &'p Plan<'p>,
     by_id: HashMap<&'p str, TaskIndex>,
     leaves: Vec<TaskIndex>,
-    /// For each task, the end of the tasks below it, which directly follow it.
+    /// For each task, the index just past its last descendant. Descendants directly follow their ancestor.
     ends: Vec<TaskIndex>,
 }
 
@@ -64,8 +64,8 @@ impl<'p> PlanIndex<'p> {
         ancestor < task && task < self.ends[ancestor]
     }
 
-    /// The distinct ids of the leaves that `task` names in the field `kind`, in document order. A parent means all of
-    /// its leaves. Leaves out unknown ids and the task itself.
+    /// The distinct ids of the leaves that `task` names in the field `kind`, in document order. A parent stands for all
+    /// of its leaves. Leaves out unknown ids and the task itself.
     pub fn leaves_named(&self, task: &Task, kind: FieldKind) -> Vec<&'p str> {
         let mut found: Vec<TaskIndex> = task
             .fields
@@ -86,8 +86,8 @@ impl<'p> PlanIndex<'p> {
     }
 }
 
-/// The graph of which task waits for which, because it needs it or only for the order. Leaves out unknown ids, and
-/// edges from a task to itself or an ancestor.
+/// The graph of which tasks wait for which others, either because they need them or only to run after them. Leaves out
+/// unknown ids, and edges from a task to itself or an ancestor.
 #[derive(Debug)]
 pub struct Graph {
     /// For each task, the tasks that it waits for.
@@ -144,8 +144,8 @@ impl Graph {
         self.edges.is_empty()
     }
 
-    /// The tasks that `task` names as dependencies or, for a parent, its children, in the order written; may contain
-    /// duplicates.
+    /// The tasks that `task` waits for, in the order written: those that it names or, for a parent, its children. May
+    /// contain duplicates.
     pub fn waits_for(&self, task: TaskIndex) -> &[TaskIndex] {
         &self.edges[task]
     }

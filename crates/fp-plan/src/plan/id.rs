@@ -118,7 +118,7 @@ id_type!(
     dots: false
 );
 
-/// The id of a plan whose goal has no word to make one from.
+/// The id of a plan whose goal has no word to build an id from.
 impl Default for PlanId {
     fn default() -> Self {
         Self("plan".to_owned())
@@ -160,7 +160,7 @@ pub fn compare_ids(a: &str, b: &str) -> Ordering {
     first.unwrap_or(lengths).then_with(|| a.cmp(b))
 }
 
-/// Compares a prefix, then a number: `T2` before `T10`.
+/// Compares two segments by prefix, then by number: `T2` comes before `T10`.
 fn compare_segments(a: &str, b: &str) -> Ordering {
     let digits = |text: &str| text.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let (head_a, number_a) = a.split_at(digits(a));

@@ -80,13 +80,13 @@ pub(super) fn same_items(a: &[Item], b: &[Item]) -> bool {
 /// The reason why a text isn't formatted.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FormatError {
-    /// It contains no task, so it is some other kind of text.
+    /// The text has no task, so it is some other kind of text.
     #[error("there is no task in it")]
     NoTask,
-    /// It has lines that start like a task but can't be parsed.
+    /// The text has lines that start like a task but can't be parsed.
     #[error("{}", if *.0 == 1 { "it has a line that can't be read".to_owned() } else { format!("it has {} lines that can't be read", .0) })]
     Unreadable(usize),
-    /// Part of it would have a different meaning in canonical form.
+    /// Part of the text would have a different meaning in canonical form.
     #[error("{}", .0.as_ref().map_or_else(|| "its prose would be read as something else".to_owned(), |id| format!("task {id:?} would be read as something else")))]
     Changed(Option<String>),
 }

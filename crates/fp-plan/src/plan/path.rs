@@ -20,7 +20,7 @@ pub enum Escape {
 }
 
 /// Shortens a path to its normal form, with `/` between parts: `./src//a.rs` becomes `src/a.rs`, and `.`, the whole
-/// repository, stays `.`. Fails if the path leads out of the repository. Doesn't look at links.
+/// repository, stays `.`. Fails if the path leads out of the repository. Doesn't resolve symlinks.
 pub fn normal(path: &str) -> Result<Cow<'_, str>, Escape> {
     let bytes = path.as_bytes();
     if matches!(bytes.first(), Some(b'/' | b'\\'))
@@ -75,7 +75,7 @@ pub fn held(file: &str) -> Option<Cow<'_, str>> {
     normal(literal_prefix(file)).ok()
 }
 
-/// The folders above a path in normal form, from the whole repository down.
+/// The folders above a path in normal form, from `.`, the whole repository, down.
 pub fn folders(path: &str) -> impl Iterator<Item = &str> {
     let whole = (path != ".").then_some(".");
     whole
@@ -108,9 +108,9 @@ pub fn overlap<A: AsRef<str>, B: AsRef<str>>(one: &[A], other: &[B]) -> bool {
 pub struct Reference<'t> {
     /// As written.
     pub path: &'t str,
-    /// The last line it names, from 1.
+    /// The last line that the reference names, counted from 1.
     pub line: Option<u64>,
-    /// The first line it names, from 1.
+    /// The first line that the reference names, counted from 1.
     pub first: Option<u64>,
     /// The reason to look there; may be empty.
     pub why: &'t str,

@@ -1,8 +1,8 @@
-//! Converts byte offsets to lines and columns, only for findings that are shown.
+//! Converts byte offsets to lines and columns. This is done only for findings that are shown.
 
 use crate::diagnostic::Span;
 
-/// The byte-order mark that some editors write first.
+/// The byte-order mark that some editors write at the start of a file.
 pub const BOM: &str = "\u{feff}";
 
 /// A position as people count it.
@@ -14,7 +14,7 @@ pub struct Position {
     pub column: usize,
 }
 
-/// The line starts of a text.
+/// A text, with the offset at which each line starts.
 #[derive(Debug)]
 pub struct Lines<'t> {
     text: &'t str,
@@ -33,7 +33,7 @@ impl<'t> Lines<'t> {
         Self { text, starts }
     }
 
-    /// The position of byte `offset`; beyond the text, its end.
+    /// The position of byte `offset`; an offset beyond the text counts as the end of the text.
     pub fn position(&self, offset: usize) -> Position {
         let mut offset = offset.min(self.text.len());
         while !self.text.is_char_boundary(offset) {

@@ -16,7 +16,7 @@ pub struct Item<'t> {
     /// The unrendered source text: for a file only its path, for a dependency only its id.
     pub text: Cow<'t, str>,
     pub span: Span,
-    /// The text after a file or a dependency on its line, such as `(new)`, as written.
+    /// The text that follows a file or a dependency on the same line, such as `(new)`, as written.
     pub note: Option<Box<str>>,
 }
 
@@ -27,12 +27,12 @@ pub struct Field<'t> {
     pub items: Vec<Item<'t>>,
     /// The whole field, including its label.
     pub span: Span,
-    /// Columns before the bullet of the first entry; `None` if that is on the label's line.
+    /// Columns before the bullet of the first entry; `None` if that entry is on the label's line.
     pub entry_indent: Option<usize>,
 }
 
 impl<'t> Item<'t> {
-    /// An entry with the text `part`, a slice of `text`, as written there.
+    /// An entry whose text is `part`, a slice of `text`, unchanged.
     pub(crate) fn from_slice(text: &str, part: &'t str) -> Self {
         Self {
             text: part.into(),
@@ -64,7 +64,7 @@ impl<'t> From<Vec<Item<'t>>> for Field<'t> {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TaskFields<'t> {
     by_kind: [Option<Field<'t>>; FieldKind::ALL.len()],
-    /// Fields outside the language: label and value as written.
+    /// Fields that the plan language doesn't define: label and value as written.
     pub unknown: Vec<(&'t str, Item<'t>)>,
     /// Label and value of each repeated field; the first occurrence counts.
     pub duplicates: Vec<(&'t str, Item<'t>)>,
@@ -76,7 +76,7 @@ impl<'t> TaskFields<'t> {
         self.by_kind[kind as usize].as_ref()
     }
 
-    /// The slot of field `kind`, for changes.
+    /// The mutable slot of field `kind`.
     pub fn slot(&mut self, kind: FieldKind) -> &mut Option<Field<'t>> {
         &mut self.by_kind[kind as usize]
     }
@@ -93,13 +93,14 @@ impl<'t> TaskFields<'t> {
         self.get(kind).map_or(&[], |field| &field.items)
     }
 
-    /// The entry of `kind`; `None` if that is a list.
+    /// The single entry of field `kind`; `None` if the field is a list or has no entry.
     pub fn value(&self, kind: FieldKind) -> Option<&Item<'t>> {
         let items = self.items(kind);
         items.first().filter(|_| !kind.form().is_list())
     }
 
-    /// The canonical value of `kind`; `None` for a list, and for a word that isn't one of the field's choices.
+    /// The canonical value of `kind`; `None` if the field is a list or has no entry, and for a word that isn't one of
+    /// its choices.
     pub fn text(&self, kind: FieldKind) -> Option<&str> {
         let text = &*self.value(kind)?.text;
         match kind.form() {
@@ -137,14 +138,14 @@ pub struct Task<'t> {
     /// In document order.
     pub children: Vec<TaskIndex>,
     pub fields: TaskFields<'t>,
-    /// Prose below it that isn't a field: Markdown blocks as written, dedented.
+    /// Prose below the task that isn't a field: Markdown blocks as written, dedented.
     pub notes: Vec<Item<'t>>,
-    /// Columns before the bullet of its last field, or of a field that an edit would insert.
+    /// Columns before the bullet of the task's last field or, if it has none, of a field that an edit would insert.
     pub field_indent: usize,
-    /// True if the parser added it as the root of several top-level tasks.
+    /// True if the parser added the task as the root of several top-level tasks.
     pub synthetic: bool,
-    /// True if its line only starts like a task. It was reported as `syntax`, and is in the tree so that its subtasks
-    /// and dependents aren't reported too.
+    /// True if the task's line only starts like one. The line was reported as `syntax`, and the task is in the tree so
+    /// that its subtasks and dependents aren't reported too.
     pub broken: bool,
 }
 
@@ -162,12 +163,12 @@ pub struct Plan<'t> {
 }
 
 impl<'t> Task<'t> {
-    /// True if it has no children, even if it is a root that is the only task in its tree.
+    /// True if the task has no children, even if it is the root and the only task in its tree.
     pub fn is_leaf(&self) -> bool {
         self.children.is_empty()
     }
 
-    /// The end of its line and fields; notes and children come after it.
+    /// The end of the task's line and fields; notes and children come after it.
     pub(crate) fn own_end(&self) -> usize {
         let fields = &self.fields;
         let given = fields.given().map(|(_, field)| field.span.end);
@@ -184,12 +185,12 @@ impl<'t> Task<'t> {
         self.fields.texts(FieldKind::Files)
     }
 
-    /// As written.
+    /// The ids of the task's dependencies, as written.
     pub fn dependencies(&self) -> impl Iterator<Item = &str> {
         self.fields.texts(FieldKind::Dependencies)
     }
 
-    /// The tasks that come before it without being needed, as written.
+    /// The ids of the tasks that this one runs after without needing them, as written.
     pub fn runs_after(&self) -> impl Iterator<Item = &str> {
         self.fields.texts(FieldKind::After)
     }
@@ -229,7 +230,7 @@ impl<'t> Task<'t> {
         self.fields.text(FieldKind::TestsRequired) == Some("yes")
     }
 
-    /// The one command whose exit status decides, if there is one.
+    /// The single command whose exit status decides whether the task passes, if there is one.
     pub fn verify(&self) -> Option<&str> {
         self.fields.text(FieldKind::Verify)
     }
@@ -245,8 +246,8 @@ impl<'t> Plan<'t> {
         self.tasks.iter().filter(|t| t.is_leaf())
     }
 
-    /// The first task with this id, found by a linear search; [`PlanIndex`](super::graph::PlanIndex) is for many
-    /// look-ups.
+    /// The first task with this id, found by a linear search; for many look-ups, use
+    /// [`PlanIndex`](super::graph::PlanIndex).
     pub fn find(&self, id: &str) -> Option<&Task<'t>> {
         self.tasks.iter().find(|t| t.id == id)
     }

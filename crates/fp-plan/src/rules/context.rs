@@ -42,7 +42,7 @@ impl Default for RuleFacts {
 }
 
 impl RuleFacts {
-    /// The fact about a path written as in the plan.
+    /// The fact about `path`, which is spelled as in the plan.
     pub(super) fn path(&self, path: &str) -> Option<PathFact> {
         self.paths.get(normal(path).ok()?.as_ref()).copied()
     }
@@ -58,7 +58,7 @@ pub enum PathFact {
     File {
         lines: Option<u64>,
     },
-    /// A symlink on the way to it leads out of the repository.
+    /// A symlink along the path leads out of the repository.
     Outside,
     /// No file can have this name on this system.
     Impossible,
@@ -71,8 +71,8 @@ pub struct ConfirmedRequirement {
     pub text: String,
 }
 
-/// The paths to look up for the facts about `plan`, in the form of [`RuleFacts::paths`], each with true if its number
-/// of lines matters. Judging by their text alone, they are inside the repository.
+/// The paths to look up for the facts about `plan`, in the form of [`RuleFacts::paths`], each with a flag that is true
+/// if its number of lines matters. Judging by their text alone, all of them are inside the repository.
 pub fn mentioned_paths<'p>(plan: &'p Plan<'_>) -> HashMap<Cow<'p, str>, bool> {
     let mut found = HashMap::new();
     let mut add_path = |path: &'p str, has_line: bool| {

@@ -47,7 +47,7 @@ fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
         let (id, other) = (&task.id, &context.task(earlier).id);
         let mut ids = written_ids(task, FieldKind::After, |_| true);
         ids.push(other.to_string());
-        // An invalid id would resolve nothing, so it would be added again in every round.
+        // An invalid id wouldn't resolve the conflict, so the fix would be added again in every round.
         let fix = TaskId::new(&**other).is_ok().then(|| {
             let title = format!("add `After: {other}`, since both change {path}");
             set_ids(context.plan, task, FieldKind::After, &ids, title)
@@ -63,7 +63,7 @@ fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
     }
 }
 
-/// For each pair of leaves, the later one first, the entries of the later one that both share.
+/// For each pair of leaves, later leaf first, the entries of the later leaf that the earlier one shares.
 fn shared_files<'p>(
     context: &RuleContext<'p>,
 ) -> BTreeMap<(TaskIndex, TaskIndex), Vec<ListedFile<'p>>> {
@@ -79,7 +79,8 @@ fn shared_files<'p>(
         let own: Vec<ListedFile<'_>> = own.collect();
         for (path, span) in &own {
             for (other, earlier) in seen.iter().rev() {
-                // A leaf with this path or a folder above it already comes after all earlier ones that share the path.
+                // A leaf with this path or a folder above it will itself come after all earlier leaves that share the
+                // path.
                 let has_it = other == path || is_above(other, path);
                 if has_it || is_above(path, other) {
                     let shared = found.entry((later, *earlier)).or_default();

@@ -1,6 +1,6 @@
-//! Makes and applies the edits of findings. Edits of the same round never overlap; a skipped finding turns up again in
-//! the next round, which starts from the edited text. Edits touch as little as possible, which preserves comments,
-//! order and spacing.
+//! Makes and applies the edits that fix findings. Edits in the same round never overlap; a skipped finding turns up
+//! again in the next round, which starts from the edited text. Edits touch as little as possible, which preserves
+//! comments, order and spacing.
 
 use super::{RuleFacts, check_plan};
 use crate::diagnostic::{Diagnostic, Span, TextFix};
@@ -30,7 +30,7 @@ pub fn fix_all(source: &str, facts: &RuleFacts) -> FixedText {
     for _ in 0..MAX_ROUNDS {
         let (text, changes) = apply_fixes(&fixed.text, &left);
         let found = mendable_findings(&text, facts);
-        // Without this, edits that don't improve anything would go on forever.
+        // Without this, edits that don't improve anything would be repeated forever.
         if changes.is_empty()
             || left
                 .iter()
@@ -145,7 +145,7 @@ pub(super) fn add_field(plan: &Plan, task: &Task, field: FieldKind, entries: &[S
         }
     }
     let mut end = task.own_end();
-    // If a task has no fields yet, its text comes before the new one.
+    // If the task has no fields yet, its text comes before the new field.
     if let Some(note) = task.notes.last().filter(|_| end == task.span.end) {
         end = note.span.end;
         text.insert_str(0, newline);
@@ -157,7 +157,7 @@ pub(super) fn add_field(plan: &Plan, task: &Task, field: FieldKind, entries: &[S
     }
 }
 
-/// Rewrites a field of ids on one line.
+/// Writes `ids` as the value of a field, on one line.
 pub(crate) fn set_ids(
     plan: &Plan,
     task: &Task,
@@ -188,7 +188,7 @@ fn listed_or_none(entries: &[impl AsRef<str>]) -> String {
     }
 }
 
-/// The ids in a field as they would be written, each with its note.
+/// The ids in a field that pass `keep`, as they would be written, each with its note.
 pub(crate) fn written_ids(
     task: &Task,
     kind: FieldKind,
@@ -227,5 +227,5 @@ pub(super) fn file_boundary(task: &Task) -> String {
     format!("{BOUNDARY} {}", listed_or_none(&files))
 }
 
-/// The start of that guardrail.
+/// The start of the guardrail that `file_boundary` returns.
 pub(super) const BOUNDARY: &str = "Do NOT modify files outside:";

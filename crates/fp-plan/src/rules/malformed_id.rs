@@ -36,8 +36,8 @@ fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
     }
 }
 
-/// Returns the fault of an id. Consequences of another finding don't count: a repeated id, or an id below a malformed
-/// parent.
+/// Returns the problem with a task's id, if any. Consequences of another finding don't count: a repeated id, or an id
+/// below a malformed parent.
 fn fault_of(
     context: &RuleContext<'_>,
     index: TaskIndex,

@@ -1,4 +1,4 @@
-//! Holds the rules of a task tree, one file per rule, with its id, documentation and check. One pass finds everything
+//! Holds the rules for a task tree, one per file, each with its id, documentation and check. One pass finds everything
 //! and reports it in source order, so that a plan can be corrected in one go.
 
 mod context;
@@ -59,11 +59,11 @@ pub struct Rule {
     pub id: &'static str,
     /// The severity of its findings.
     pub severity: Severity,
-    /// The subject of its findings, in one line.
+    /// The problem that the rule finds, in one line.
     pub finds: &'static str,
-    /// The reason why that is a problem.
+    /// The reason why it is a problem.
     pub why: &'static str,
-    /// The effect of `--fix`; `None` if the rule needs judgement.
+    /// The effect of `--fix`; `None` if fixing needs judgement.
     pub fix: Option<&'static str>,
     /// A tree with one finding.
     pub bad: &'static str,
@@ -76,7 +76,7 @@ pub struct Rule {
 /// The scope of a rule's check.
 #[derive(Debug, Clone, Copy)]
 enum Check {
-    /// None: the parser reports it.
+    /// Nothing: the parser reports the findings.
     Parser,
     /// Every leaf that is still to be built, except for lines that only start like a task.
     Leaf(fn(&RuleContext<'_>, &Task, &mut FindingSink<'_>)),

@@ -62,7 +62,7 @@ fn fault_of(context: &RuleContext<'_>, reference: &Reference<'_>) -> Option<Stri
     Some(detail)
 }
 
-/// Reports a reference whose text names something that is in its file, but not near the line.
+/// Reports a reference whose text names something that its file contains, but not near the given line.
 fn misplaced_name(
     context: &RuleContext<'_>,
     reference: &Reference<'_>,
@@ -90,8 +90,9 @@ fn misplaced_name(
     ))
 }
 
-/// The words of at least [`SHORTEST`] letters in a reference's text, each with true if it must be a name from code: in
-/// backticks, or written like an identifier. An ordinary word counts as a name only where the file defines it.
+/// The words of at least [`SHORTEST`] letters in a reference's text, each with a flag that is true if it must be a name
+/// from code: in backticks, or written like an identifier. An ordinary word counts as a name only where the file
+/// defines it.
 fn names_in(why: &str) -> impl Iterator<Item = (&str, bool)> {
     why.split('`').enumerate().flat_map(|(i, part)| {
         let is_quoted = i % 2 == 1;

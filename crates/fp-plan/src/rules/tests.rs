@@ -364,7 +364,7 @@ fn file_conflicts() {
         &[("2", "by 1"), ("3", "by 2")],
     );
     check(&[("1", &["Files: a, a"])], &[]);
-    // A line that only starts like a task isn't part of any order.
+    // A line that only starts like a task takes no part in the ordering.
     let broken = tree(&[
         leaf("1", 0, &["Files: a"]),
         leaf("2", 0, &["Files: a"]).replace("[ID: 2]", "[ID: ]"),
@@ -558,7 +558,7 @@ fn fixes() {
     );
 }
 
-/// The marks around the title of a heading stay around it.
+/// The `#` marks around a heading's title stay in place.
 #[test]
 fn a_field_is_added_below_the_whole_heading() {
     let fixed = |text: &str| fix_all(text, &RuleFacts::default()).text;
@@ -589,7 +589,7 @@ fn a_field_is_added_apart_from_text() {
     );
 }
 
-/// Indented code below a new item would be read as a list inside it.
+/// Indented code below a new field would be read as a list inside that field.
 #[test]
 fn a_field_is_added_below_code() {
     let fixed = fix_all("- [ID: 1] A\n\n      - code\n", &RuleFacts::default()).text;

@@ -29,7 +29,8 @@ fn check_leaf(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>
     }
 }
 
-/// The id or title that matches apart from case, punctuation and a leading `task` or `t`.
+/// The id of the task that `item` probably means: one whose id or title matches apart from case, punctuation and a
+/// leading `task` or `t`.
 fn meant_id<'p>(context: &RuleContext<'p>, item: &Item) -> Option<&'p str> {
     let bare = |text: &str| -> String {
         let letters = text.chars().filter(|c| c.is_alphanumeric());

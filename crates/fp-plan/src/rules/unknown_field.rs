@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Task(check_task),
 };
 
-/// Other names that people use for fields of the language.
+/// Other names that people use for fields that the plan language defines.
 const OTHER_NAMES: [(FieldKind, &[&str]); 10] = [
     (
         FieldKind::Acceptance,

@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Tree(check_tree),
 };
 
-/// A program that is missing is reported once, at the first command that needs it.
+/// Reports each missing program once, at the first command that needs it.
 fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
     const NO_FILE: &str =
         "correct the path, or mark the file as `(new)` in the task that creates it";

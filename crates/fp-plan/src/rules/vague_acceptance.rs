@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Leaf(check_leaf),
 };
 
-/// Phrases that praise a result without describing it. Those of the last line are in scripts that don't separate words,
+/// Phrases that praise a result without describing it. Those on the last line are in scripts that don't separate words,
 /// and `works` and `correctly` alone only count at the end.
 static PHRASES: LazyLock<Regex> = LazyLock::new(|| {
     const WORDS: &str = "works correctly|work correctly|works properly|works as expected|works well|works fine|work well|\

@@ -17,11 +17,11 @@ use crate::settings::ExecutionOrder;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ScheduleOptions {
-    /// The order among the tasks that could be next.
+    /// The order in which to pick among the tasks that could be next.
     pub order: ExecutionOrder,
     /// Maximum number of tasks at once; 0 counts as 1.
     pub max_parallel_tasks: u32,
-    /// The composite signal of leaves, by id; a missing one counts as 0.
+    /// The composite signal of each leaf, by id; a missing one counts as 0.
     pub composite: HashMap<String, u8>,
     /// Generated files that only one task at a time may change, in addition to lock files.
     pub exclusive: Vec<String>,
@@ -33,7 +33,7 @@ pub struct ScheduleOptions {
 pub struct ScheduleCycle {
     /// Number of blocked leaves.
     count: usize,
-    /// The first of them in the document.
+    /// Id of the first one in the document.
     first: String,
 }
 
@@ -65,11 +65,11 @@ pub struct ScheduleStep<'p> {
     pub position: usize,
     pub id: &'p str,
     pub title: &'p str,
-    /// 1 if it has none.
+    /// 1 if the leaf has none.
     pub complexity: u32,
     /// As written in the tree.
     pub dependencies: Vec<&'p str>,
-    /// The leaves that come before it without being needed.
+    /// The leaves that must come first without being needed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<&'p str>,
     pub files: Vec<&'p str>,
@@ -78,7 +78,7 @@ pub struct ScheduleStep<'p> {
     pub commands: Vec<&'p str>,
     /// From 1.
     pub wave: usize,
-    /// The reason why it can't run earlier.
+    /// The reason why the leaf can't run earlier.
     pub delay: Option<Delay<'p>>,
 }
 
@@ -86,7 +86,7 @@ pub struct ScheduleStep<'p> {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Schedule<'p> {
-    /// The order among the tasks that could be next.
+    /// The order in which to pick among the tasks that could be next.
     pub execution_order: ExecutionOrder,
     pub max_parallel_tasks: u32,
     /// The leaves in execution order.
@@ -172,7 +172,7 @@ pub(crate) fn leaf_weight(task: &Task) -> u64 {
     }
 }
 
-/// The sort key among tasks that could be next; smaller comes first. The document decides ties.
+/// The sort key of a task among those that could be next; smaller comes first, and ties keep document order.
 fn rank_of(task: &Task, options: &ScheduleOptions) -> (i64, i64) {
     let composite = options.composite.get(&*task.id).copied();
     options.order.rank(composite, weight_of(task))

@@ -1,4 +1,4 @@
-//! Order, waves and critical path of small trees, and properties of any tree.
+//! Tests the order, waves and critical path of small trees, and properties that hold for any tree.
 
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ fn tree(tasks: &[&str]) -> String {
     text
 }
 
-/// The schedule of a tree, whose memory is leaked.
+/// The schedule of a tree. Leaks the memory of the tree.
 fn run(text: &str, options: &ScheduleOptions) -> Schedule<'static> {
     let plan = Box::leak(Box::new(parse(text.to_owned().leak()).0));
     schedule(plan, options).unwrap()
@@ -241,7 +241,7 @@ fn thousands_of_tasks_are_scheduled() {
         .len(),
         1_000
     );
-    // Files that become free in turn, so that every wave has something in the way.
+    // Two files that become free in turn, so that in every wave one is taken from the tasks that need both.
     let turns: Vec<String> = (1..=2_000)
         .map(|id| match id {
             1 => "1 1; Files: a".to_owned(),

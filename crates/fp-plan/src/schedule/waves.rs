@@ -16,19 +16,19 @@ use crate::plan::task::{Plan, Task, TaskIndex};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum DelayCause {
-    /// It waits for tasks of the previous wave.
+    /// The task waits for tasks in the previous wave.
     Dependency,
-    /// A task of the previous wave has one of its files.
+    /// A task in the previous wave uses one of the same files.
     File,
     /// The previous wave is full.
     Limit,
 }
 
-/// The reason why a task isn't in an earlier wave. Its texts are those of the tree.
+/// The reason why a task isn't in an earlier wave. Its strings come from the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Delay<'p> {
     pub cause: DelayCause,
-    /// The tasks it waits for; empty for the limit.
+    /// The tasks that are waited for; empty if the cause is the limit.
     pub on: Vec<&'p str>,
     /// The shared file, if that is the cause.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,7 +60,7 @@ pub struct Wave<'p> {
     pub complexity: u32,
 }
 
-/// The place of a leaf.
+/// The wave of a leaf, and the reason why it isn't an earlier one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct WaveSlot<'p> {
     pub(super) wave: usize,
@@ -103,8 +103,8 @@ pub(super) fn place_tasks<'p>(
     (slots, waves.listed_waves())
 }
 
-/// The paths that every task reserves, in normal form: its files, and those of `exclusive` and the lock files that it
-/// may change. Leaves out paths that lead out of the repository.
+/// For each task, the paths that it reserves, in normal form: its files, and any lock files and `exclusive` files that
+/// it may change. Leaves out paths that lead out of the repository.
 fn paths_of<'p>(plan: &'p Plan<'p>, exclusive: &[String]) -> Vec<Vec<Cow<'p, str>>> {
     let of_task = |task: &'p Task<'p>| {
         let own = task.files().filter_map(held);
@@ -115,7 +115,7 @@ fn paths_of<'p>(plan: &'p Plan<'p>, exclusive: &[String]) -> Vec<Vec<Cow<'p, str
     plan.tasks.iter().map(of_task).collect()
 }
 
-/// The leaves that finish in wave `end` among the dependencies of `task`, at most one per dependency.
+/// The leaves among the dependencies of `task` that finish in wave `end`, at most one per dependency.
 fn leaves_behind<'p>(
     plan: &'p Plan<'p>,
     graph: &Graph,
@@ -150,8 +150,8 @@ struct FilledWaves<'p> {
 }
 
 impl<'p> FilledWaves<'p> {
-    /// Puts `task` into the first wave with room from `earliest` on. Returns the wave, and the reason why the previous
-    /// wave was impossible, unless that is before `earliest`.
+    /// Puts `task` into the first wave with room from `earliest` on. Returns the wave and, if it isn't `earliest`, the
+    /// reason why the wave before it was impossible.
     fn add_task(&mut self, task: TaskIndex, earliest: usize) -> (usize, Option<Delay<'p>>) {
         let is_open = |&wave: &usize| !self.is_full(wave) && self.shared_path(task, wave).is_none();
         let wave = (earliest..)

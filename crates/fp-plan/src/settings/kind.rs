@@ -1,4 +1,4 @@
-//! Defines the kinds of setting values: how each is read, and described in an error.
+//! Defines the kinds of setting values: how each is read, and how errors describe it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -256,14 +256,15 @@ fn no_choice(key: &str, word: &str, words: &[&str]) -> SettingFault {
     }
 }
 
-/// Trims `text`, if the result is a valid name.
+/// Returns `text` trimmed, or `None` if the result isn't a valid name.
 fn valid_name(text: &str) -> Option<&str> {
     let text = text.trim();
     let one_line = !text.chars().any(char::is_control);
     (!text.is_empty() && one_line && text.chars().count() <= LONGEST).then_some(text)
 }
 
-/// Strips a leading `./` and a trailing `/`, if the result is a folder inside the repository.
+/// Returns `path` without a leading `./` and a trailing `/`, or `None` if the result isn't a folder inside the
+/// repository.
 fn valid_folder(path: &str) -> Option<String> {
     let path = path.strip_prefix("./").unwrap_or(path);
     let path = path.strip_suffix('/').unwrap_or(path);

@@ -1,4 +1,5 @@
-//! Handles settings from earlier versions. If a file has one, it is ignored, and the user is told what replaces it.
+//! Handles settings from earlier versions. If a file still has one, the setting is ignored, and the user is told what
+//! replaces it.
 
 use serde_json::Value;
 
@@ -8,7 +9,7 @@ use super::kind::SettingFault;
 /// A setting of an earlier version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RemovedSetting {
-    /// Its key, or that of its group.
+    /// The key of the setting or, if its whole group was removed, of the group.
     pub key: &'static str,
     /// Its replacement.
     pub instead: &'static str,

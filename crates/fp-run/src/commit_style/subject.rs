@@ -26,7 +26,7 @@ pub(super) fn clean_title(title: &str) -> String {
     sentence.unwrap_or(rest).trim_end().to_owned()
 }
 
-/// The start of a subject that git or a reader wouldn't take for a word, if any.
+/// The start of `subject`, if git or a reader would take it for something other than a word.
 pub(super) fn misread_start(subject: &str) -> Option<&str> {
     let sign = || subject.starts_with(SIGNS).then(|| &subject[..1]);
     INSTRUCTIONS
@@ -35,7 +35,7 @@ pub(super) fn misread_start(subject: &str) -> Option<&str> {
         .or_else(sign)
 }
 
-/// Lowers the first letter, unless the first word is a name or an abbreviation.
+/// Converts the first letter to lower case, unless the first word is a name or an abbreviation.
 pub(super) fn lower_case(text: &str) -> String {
     let mut letters = text.split(' ').next().unwrap_or_default().chars();
     let first = letters.next().filter(|first| first.is_uppercase());
@@ -62,7 +62,7 @@ pub(super) const TYPES: [&str; 11] = [
     "build", "chore", "ci", "docs", "feat", "fix", "perf", "refactor", "revert", "style", "test",
 ];
 
-/// First words that announce a type other than a fix, whatever follows.
+/// First words that imply a type other than a fix, whatever follows.
 const BY_FIRST_WORD: [(&str, &str); 2] = [
     ("feat", "add implement create support allow"),
     (
@@ -71,7 +71,7 @@ const BY_FIRST_WORD: [(&str, &str); 2] = [
     ),
 ];
 
-/// Words that announce a fix.
+/// Words that imply a fix.
 static FIXES: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)\b(?:fix(?:e[sd])?|fixing|bugs?|bugfix|hotfix|correct(?:s|ed)?|repair|crash(?:es)?|regression|resolve[sd]?)\b|버그|오류|고침|고친|바로잡",
@@ -100,7 +100,7 @@ pub(super) fn type_of(words: &str, files: &[RepoPath]) -> &'static str {
     }
 }
 
-/// The scope from the history that names a folder shared by all files, or the only file.
+/// A scope that the history already uses and that matches a folder shared by all files, or the only file.
 pub(super) fn scope_of(files: &[RepoPath], history: &CommitHistory) -> Option<String> {
     let names = |file: &RepoPath| -> Vec<String> {
         let path = file.to_lossy().into_owned();

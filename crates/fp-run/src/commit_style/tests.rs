@@ -22,7 +22,7 @@ const LOWER: [&str; 2] = [
     "git: measure the working tree once",
     "add the login page of the site",
 ];
-/// Terse subjects, which don't make a task's title any shorter.
+/// A history of terse subjects, which doesn't make the subject for a task any shorter.
 const TERSE: [&str; 4] = [
     "wip",
     "fix typo",

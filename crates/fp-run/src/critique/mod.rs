@@ -24,9 +24,9 @@ use fp_plan::text::{clipped, counted, first_few, one_line};
 #[strum(serialize_all = "UPPERCASE", const_into_str)]
 pub enum CriticVerdict {
     Pass,
-    /// It would cost an iteration.
+    /// The fault would cost an iteration.
     Warn,
-    /// A builder couldn't finish as written, or could finish and be wrong.
+    /// A builder couldn't finish the task as written, or could finish it and be wrong.
     Fail,
 }
 
@@ -68,7 +68,7 @@ pub struct CriticFinding {
     /// The leaf; `None` for the whole tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
-    /// Title of the leaf at the time, shortened if long; empty for the whole tree.
+    /// Title of the leaf when it was judged, shortened if long; empty for the whole tree.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub title: String,
     pub item: CritiqueItem,
@@ -103,7 +103,7 @@ const SHOWN: usize = 60;
 /// Stands for the whole tree in place of a leaf's id.
 const TREE: &str = "tree";
 
-/// The reason why an opinion is not a complete critique.
+/// The reason why an opinion isn't a complete critique.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NotJudged(String);
@@ -299,7 +299,7 @@ pub struct CritiqueLine {
 }
 
 impl CritiqueLine {
-    /// Compares the last critique in `state` with `tree`, the current text; `None` if there was none.
+    /// Compares the last critique in `state` with `tree`, the current text; `None` if there is no critique.
     pub fn new(state: &State, tree: &str) -> Option<Self> {
         let last = state.planning.critique.as_ref()?;
         Some(Self {

@@ -13,10 +13,10 @@ use fp_plan::text::{one_line, prompt_lines, prompt_path, prompt_quoted, shell_qu
 /// Maximum number of a task's files listed in an objection.
 const NAMED: usize = 5;
 
-/// Longest reason for a refusal, in bytes.
+/// Maximum length of the reason for a refusal, in bytes.
 const MAX_REFUSAL: usize = 400;
 
-/// Longest path in a suggested command, in bytes.
+/// Maximum length of a path in a suggested command, in bytes.
 const MAX_ARGUMENT: usize = 200;
 
 /// The target of an edit, with links resolved. Paths stored as strings are spelled the way the agent knows them.
@@ -48,8 +48,8 @@ pub struct GuardedEdit<'a> {
 }
 
 impl GuardedEdit<'_> {
-    /// Returns the objection to the edit and the way out, or `None` if the edit is fine. `is_new` must tell if a path
-    /// of the working tree was missing when the task was claimed.
+    /// Returns the objection to the edit, with advice on how to proceed, or `None` if the edit is fine. `is_new` must
+    /// tell whether a path in the working tree was missing when the task was claimed.
     pub fn objection(&self, is_new: impl FnOnce(&RepoPath) -> bool) -> Option<String> {
         let (plan, id) = (&self.state.plan_id, &self.task.leaf.id);
         match &self.place {
@@ -141,8 +141,8 @@ impl GuardedEdit<'_> {
     }
 }
 
-/// Returns an event that records who edited `path` in a checkout shared by several builders, unless the task's files or
-/// the log already tell.
+/// Returns an event that records who edited `path` in a checkout shared by several builders, unless the task lists the
+/// file or the log already has the edit.
 pub fn edit_seen(state: &State, task: &TaskState, path: &RepoPath) -> Option<Event> {
     let shared = task.worktree().is_none() && state.terms().builders > 1;
     let telling =

@@ -1,8 +1,8 @@
-//! Makes the decisions of hooks from facts: which agent of a run is acting, and whether it or the lead may stop. The
-//! binary gathers the facts and speaks the client's language.
+//! Decides for hooks, from facts alone, which agent of a run is acting, and whether that agent or the lead may stop.
+//! The binary gathers the facts and speaks the client's language.
 //!
-//! A teammate's type is its name. A background agent only has the client's id, until something that it or its lead does
-//! reveals its name; the log then remembers it.
+//! A teammate's type is its name. A background agent has only the client's id until something that it or its lead does
+//! reveals its name; the log then remembers the name.
 
 pub mod guard;
 pub mod own_command;
@@ -23,17 +23,17 @@ const CLIENT_ID_BYTES: usize = 200;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HookAgent<'e> {
     Named(AgentName),
-    /// Its type is one of this plugin's.
+    /// An agent whose type is one of this plugin's.
     Background {
         is_builder: bool,
         id: Option<&'e str>,
-        /// Its description, if that has the form of a name.
+        /// The agent's description, if it has the form of a name.
         described: Option<AgentName>,
     },
 }
 
 impl<'e> HookAgent<'e> {
-    /// Identifies an agent by type, id and description; `None` if no run can have it.
+    /// Identifies an agent by type, id and description; `None` if it can't belong to any run.
     pub fn new(kind: &str, id: Option<&'e str>, description: Option<&str>) -> Option<Self> {
         if kind != BUILDER && kind != VERIFIER {
             return AgentName::new(kind).ok().map(Self::Named);
@@ -46,7 +46,7 @@ impl<'e> HookAgent<'e> {
         })
     }
 
-    /// Its name in the run, if it definitely belongs to the run.
+    /// The agent's name in the run, if the agent definitely belongs to it.
     pub fn known_in(&self, state: &State) -> Option<AgentName> {
         let name = match self {
             Self::Named(name) => Some(name),
@@ -55,8 +55,8 @@ impl<'e> HookAgent<'e> {
         name.filter(|name| state.has_agent(name)).cloned()
     }
 
-    /// Its name in the run, if it probably belongs to the run: in a run with one builder, an unnamed background builder
-    /// is that one.
+    /// The agent's name in the run, if the agent probably belongs to it: if the run has one builder, an unnamed
+    /// background builder is assumed to be that one.
     pub fn name_in(&self, state: &State) -> Option<AgentName> {
         let guess = match self {
             Self::Background {
@@ -73,8 +73,8 @@ impl<'e> HookAgent<'e> {
     }
 }
 
-/// The reason why a builder may not claim as `name`: the log knows it under another name, the run has no such builder,
-/// or another agent at work has the name. `id` is the client's id of the builder, if it has one.
+/// The reason why a builder may not claim as `name`: the log knows the builder under another name, the run has no
+/// builder with this name, or another agent at work has it. `id` is the client's id of the builder, if any.
 pub fn refuse_name(state: &State, name: &AgentName, id: Option<&str>) -> Option<String> {
     let plan = &state.plan_id;
     let known = id.and_then(|id| state.agent_ids.get(id));
@@ -116,7 +116,7 @@ pub fn refuse_verdict(
     let is_asked = match (agent, agent.known_in(state)) {
         (_, Some(known)) => asked.any(|(name, _)| *name == known),
         (HookAgent::Named(_), None) => false,
-        // It may be a verifier whose start no hook saw.
+        // The agent may be a verifier whose start no hook saw.
         (HookAgent::Background { .. }, None) => {
             asked.any(|(name, _)| !state.agent_ids.values().any(|known| known == name))
         }
@@ -134,7 +134,7 @@ pub fn agent_known(state: &State, name: &AgentName, id: &str) -> Option<Event> {
     })
 }
 
-/// The event that records that the lead's message reached `name`, if it was told to send one.
+/// The event that records that the lead's message reached `name`, if the lead was told to send one.
 pub fn message_reached(state: &State, name: &AgentName) -> Option<Event> {
     let mut due = state.untold.iter().chain(&state.unwoken);
     (state.is_running() && due.any(|due| due.name == *name))
@@ -146,7 +146,7 @@ pub fn message_reached(state: &State, name: &AgentName) -> Option<Event> {
 pub struct StopDecision {
     /// Events to log before the answer is given.
     pub events: Vec<Event>,
-    /// The reason to continue; `None` lets it stop.
+    /// The reason to continue; `None` allows the stop.
     pub told: Option<String>,
 }
 
@@ -196,7 +196,7 @@ pub fn agent_stops(
 /// The work that a lead would leave undone by stopping.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeadDue {
-    /// Nothing: an agent wakes it, the user is asked, or the run is over.
+    /// Nothing: an agent will wake the lead, the user has been asked, or the run is over.
     Nothing,
     /// Start or wake an agent, judge, or have a commit made.
     Work,
@@ -222,7 +222,7 @@ pub fn lead_due(state: &State, around: &RunSurroundings) -> LeadDue {
     let is_idle = agents.all(|agent| agent.activity == Activity::Idle);
     let commits = state.own_running().any(TaskState::awaits_commit);
     let waits_for_others = state.is_shared() && !commits && state.end_commands_due().is_empty();
-    // If every agent is idle, a wait is for a commit, which `fp next` makes, or for other machines.
+    // If every agent is idle, a wait can only be for a commit, which `fp next` makes, or for other machines.
     if starts || (is_idle && !waits_for_others && has(|a| matches!(a, LeadAction::Wait { .. }))) {
         LeadDue::Work
     } else if has(|a| matches!(a, LeadAction::Deadlock { .. } | LeadAction::Revise { .. })) {

@@ -18,7 +18,7 @@ pub enum Caller {
     Planner,
     /// An agent that mirrors a plan in a tracker.
     Tracker,
-    /// An agent that isn't this plugin's.
+    /// An agent that doesn't belong to this plugin.
     Stranger,
 }
 
@@ -140,8 +140,8 @@ const ALLOWED: [(&[Caller], &str); 6] = [
 ];
 /// Flags that every command takes. `-C` isn't one of them, since another folder may be another repository.
 const ANYWHERE: [&str; 6] = ["--format=", "--help", "-h", "--json", "-q", "--quiet"];
-/// Calls that state the user's words or agreement, some only with a certain flag. Hooks record an answer where it is
-/// given, so no agent has to repeat it.
+/// Calls that state the user's words or agreement, some only with a certain flag. Hooks record each answer where the
+/// user gives it, so no agent has to repeat it.
 const OF_THE_USER: [(&str, Option<&str>); 4] = [
     ("answer", None),
     ("fleet", Some("--leave")),
@@ -149,8 +149,8 @@ const OF_THE_USER: [(&str, Option<&str>); 4] = [
     ("share", None),
 ];
 
-/// Commands of version 0.2 that are now part of another one, with their new spelling. A flag after an old command is
-/// required, and is renamed.
+/// Commands of version 0.2 that are now part of another one, with their new spelling. A flag listed after an old
+/// command must be in the call, and is renamed.
 const FOLDED: [(&str, &str); 12] = [
     ("bundle --out", "install --bundle"),
     ("completions", "install --completions"),
@@ -239,7 +239,7 @@ const OF_TEXT: &[&str] = &[
     "cat", "cd", "cut", "diff", "echo", "egrep", "fgrep", "gh", "git", "grep", "head", "jq", "ls",
     "mkdir", "printf", "rg", "sed", "sort", "tail", "tee", "touch", "tr", "uniq", "wc",
 ];
-/// Arguments that make some of them start another program.
+/// Arguments that make some of the [`OF_TEXT`] programs start another program.
 const RUNNING_FLAGS: &str = "--pre --compress-program --exec --open-files-in-pager --ext-diff -O alias extension \
                              --hostname-bin";
 /// Git subcommands that treat their arguments as text.
@@ -247,19 +247,19 @@ const OF_GIT: &[&str] = &[
     "add", "blame", "branch", "commit", "diff", "grep", "log", "shortlog", "show", "stash",
     "status", "tag",
 ];
-/// The answer to a command line.
+/// The judgement on a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineJudgement {
-    /// The line consists only of calls to this program that the caller may make; the words of each.
+    /// The line consists only of calls to this program that the caller may make. Holds the words of each call.
     Own(Vec<Vec<String>>),
-    /// The line contains a call meant for another role; the reason.
+    /// The line contains a call meant for another role. Holds the reason for refusing it.
     NotYours(String),
     /// The user's own rules decide.
     Unknown,
 }
 
 /// Judges `line`, which `caller` is about to run. Only a single call or several joined by `&&`, without substitution,
-/// redirection, pipe or background job, count as its own.
+/// redirection, pipe or background job, can be [`LineJudgement::Own`].
 pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
     let is_own = |call: &Vec<String>| call.first().is_some_and(|program| program == "fp");
     let own = shell_calls(line, false).filter(|calls| calls.iter().all(is_own));
@@ -326,9 +326,9 @@ fn only_edits(word: &str) -> bool {
     }
 }
 
-/// Returns `line` with a heredoc as a single quoted word. Only the first one, only if its delimiter is quoted, so that
-/// a shell leaves the text alone, and only if nothing before it could change its meaning: it is often a commit message
-/// or a file's text.
+/// Returns `line` with its first heredoc as a single quoted word, since that is often a commit message or a file's
+/// text. Only done if the delimiter is quoted, so that a shell leaves the text alone, and if nothing before the heredoc
+/// could change its meaning.
 fn without_quoted_document(line: &str) -> String {
     let replaced = || {
         let (before, rest) = line.split_once("<<'")?;
@@ -350,8 +350,8 @@ fn without_quoted_document(line: &str) -> String {
     replaced().unwrap_or_else(|| line.to_owned())
 }
 
-/// The reason why a call with these `arguments` isn't for an agent that plays `role` as a process of `fp run`, whose
-/// program may have no hooks.
+/// The reason why a call with these `arguments` isn't for an agent in this `role` that `fp run` runs as a process; the
+/// agent's program may have no hooks.
 pub fn refuse_process(role: Role, arguments: Vec<String>) -> Option<String> {
     let caller = match role {
         Role::Builder => Caller::Builder,
@@ -408,7 +408,7 @@ fn is_this_program(word: &str) -> bool {
 
 /// The position of the subcommand in `arguments`.
 fn subcommand_at(arguments: &[String]) -> Option<usize> {
-    // In a word of short flags, the value of `-C` is the rest of the word or, if there is none, the next word.
+    // In a cluster of short flags, the value of `-C` is the rest of the cluster or, if nothing is left, the next word.
     let takes_next = |word: &str| !word.starts_with("--") && word.find('C') == Some(word.len() - 1);
     let mut at = 0;
     loop {
@@ -421,8 +421,8 @@ fn subcommand_at(arguments: &[String]) -> Option<usize> {
     }
 }
 
-/// The reason why the call with these `arguments` isn't for `caller`, an agent of this plugin; for `hook`, why nobody
-/// may call it.
+/// The reason why the call with these `arguments` isn't for `caller`, an agent of this plugin. No agent may call
+/// `hook`.
 fn not_of(caller: Caller, arguments: &[String]) -> Option<String> {
     let subcommand = arguments[subcommand_at(arguments)?].as_str();
     if subcommand == "hook" {
@@ -435,7 +435,7 @@ fn not_of(caller: Caller, arguments: &[String]) -> Option<String> {
     }
     let of_command = |(_, line): &(_, &str)| line.split(' ').next() == Some(subcommand);
     let lines: Vec<(&[Caller], &str)> = allowed_calls().filter(of_command).collect();
-    // True if the word is the user's, or is in some line of the command but in none of the caller's.
+    // True if the word is reserved for the user, or if the command allows it to other callers but not to this one.
     let is_of_others = |wanted: &str, flag: Option<&str>| {
         let is_it = |word: &str| word.trim_end_matches('=') == wanted;
         let has_it = lines.iter().filter(|(_, line)| line.split(' ').any(is_it));
@@ -463,7 +463,7 @@ fn is_harmless(arguments: &[String], caller: Caller) -> bool {
     // A file that the caller chooses could be any of the user's files.
     let edits_any_file = has(|word| word.starts_with("--fix") || word == "--fmt")
         && (caller == Caller::Stranger || has(|word| word.to_ascii_lowercase().contains(".md")));
-    // Only the lead has heard the user.
+    // Only the lead talks with the user.
     let speaks_for_user = caller != Caller::Lead
         && is_command("interview")
         && has(|word| matches!(word, "user" | "--by=user"));
@@ -492,7 +492,7 @@ fn shell_calls(line: &str, joins: bool) -> Option<Vec<Vec<String>>> {
                 calls.push(std::mem::take(&mut call));
             }
             '>' | '<' if joins => {
-                // The word after the file would be the program.
+                // If a redirection comes first, the program is the word after the file.
                 let is_number = |word: &String| word.bytes().all(|b| b.is_ascii_digit());
                 if call.is_empty() && word.as_ref().is_none_or(is_number) {
                     return None;
@@ -515,8 +515,8 @@ fn shell_calls(line: &str, joins: bool) -> Option<Vec<Vec<String>>> {
                 _ => return None,
             },
             '=' if joins => word.get_or_insert_default().push(c),
-            // At the start of a word, zsh expands it to the path of a program; with some zsh settings, also after a
-            // colon or another `=`.
+            // zsh expands a `=` at the start of a word to the path of a program and, with some settings, also one after
+            // a colon or another `=`.
             '=' => word
                 .as_mut()
                 .filter(|word| !word.is_empty() && !word.ends_with([':', '=']))?

@@ -13,7 +13,7 @@ pub const MAX_BYTES: usize = 2048;
 const MAX_GOAL: usize = 300;
 const MAX_TITLE: usize = 80;
 const MAX_QUESTION: usize = 200;
-/// Maximum number of tasks listed, and of questions.
+/// Maximum number of tasks to list, and of questions.
 const NAMED: usize = 3;
 
 /// An unfinished run.
@@ -32,7 +32,7 @@ pub enum RunLeader {
     This,
     /// The session itself, but in an earlier process of the client, whose agents ended with it.
     ThisBefore,
-    /// Another or an unknown session.
+    /// Another session, or an unknown one.
     Another,
 }
 
@@ -132,13 +132,13 @@ fn under_way(task: &TaskState) -> String {
 }
 
 fn so_far(state: &State) -> String {
-    // Somebody who continues the run doesn't care whether its lead is there.
+    // The lead's presence doesn't matter to somebody who continues the run.
     StatusReport::new(state, LeadPresence::Unknown)
         .counts
         .in_words()
 }
 
-/// As many lines as fit; the first ones matter most.
+/// As many of `lines` as fit; the first ones matter most.
 fn lines_within(lines: &[String], max: usize) -> String {
     let mut text = lines.first().cloned().unwrap_or_default();
     for line in lines.iter().skip(1) {

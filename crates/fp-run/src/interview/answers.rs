@@ -21,20 +21,20 @@ pub struct Answers {
     pub exclude: Vec<String>,
     /// States that nothing is out of scope, which drops earlier exclusions.
     pub exclude_nothing: bool,
-    /// Facts that must hold in the end.
+    /// Facts that must hold once the goal is reached.
     pub requirements: Vec<String>,
     /// Questions with their answers.
     pub decisions: Vec<(String, String)>,
     pub assumptions: Vec<String>,
-    /// The way to do it.
+    /// The chosen approach.
     pub approach: Option<String>,
-    /// The way to test it.
+    /// The way to test the result.
     pub tests: Option<String>,
     /// Questions that still need an answer.
     pub open: Vec<String>,
     /// Places in the code that were read, each with what it shows.
     pub seen: Vec<String>,
-    /// Rejected ways to do it, each with the reason.
+    /// Rejected approaches, each with the reason.
     pub alternatives: Vec<(String, String)>,
     /// Entries that no longer hold: requirements by id, or requirements and scope statements by their words.
     pub withdraw: Vec<String>,
@@ -147,7 +147,7 @@ impl Interview {
         }
     }
 
-    /// An empty list of exclusions is a decision once `said_by` tells who made it.
+    /// Records what is out of scope. An empty list counts as a decision once `said_by` tells who made it.
     fn exclude(&mut self, answers: &Answers, by: Decider) {
         const FIELD: &str = "scopeExclusions";
         if answers.exclude_nothing {
@@ -213,7 +213,7 @@ fn add_texts(list: &mut Vec<String>, texts: &[String]) {
 static ITEM: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*(?:[-*+•>]|#+|\(?\d+[.)])\s"));
 
 /// The sentences of `text` in lower case, without final punctuation. A list item ends a sentence, a mere line break
-/// doesn't. Unless a sentence clearly ends, it continues, because half of one may say the opposite.
+/// doesn't. Unless a sentence clearly ends, it continues, because half a sentence may say the opposite.
 fn sentences_of(text: &str) -> Vec<String> {
     let mut sentences = vec![String::new()];
     for line in text.lines() {

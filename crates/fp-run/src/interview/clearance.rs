@@ -19,7 +19,7 @@ const QUOTED: usize = 60;
 /// Maximum number of texts quoted in one item.
 const NAMED: usize = 3;
 
-/// The facts that decide, apart from the record itself.
+/// The facts that decide whether an interview is complete, apart from its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grounds {
     pub mode: Mode,
@@ -37,7 +37,7 @@ pub struct OpenItem {
     pub missing: String,
 }
 
-/// The items that are missing before a plan can be made.
+/// The items still missing before a plan can be made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Clearance {
@@ -49,7 +49,7 @@ pub struct Clearance {
 }
 
 impl Clearance {
-    /// Judges `interview` by `grounds`. For each item, only the first thing missing is reported.
+    /// Checks `interview` against `grounds`. Reports only the first gap in each item.
     pub fn new(interview: &Interview, grounds: &Grounds) -> Self {
         let takes_assumptions = grounds.takes_assumptions();
         let rounds = match takes_assumptions {
@@ -115,8 +115,8 @@ impl Clearance {
 }
 
 impl Grounds {
-    /// True if the user needn't confirm conclusions: nobody can be asked, or the goal itself says what to build. The
-    /// review shows them.
+    /// True if the user needn't confirm conclusions, because nobody can be asked or because the goal itself says what
+    /// to build. The review still shows the conclusions.
     fn takes_assumptions(&self) -> bool {
         self.by == Decider::Auto || matches!(self.mode, Mode::Direct | Mode::Specified)
     }

@@ -1,5 +1,5 @@
-//! Collects what is known of a goal before planning: the mode and steps that suit it, the interview's findings, and what
-//! is missing.
+//! Collects what is known about a goal before planning: the mode and steps that suit it, the interview's findings, and
+//! the gaps.
 
 pub mod answers;
 pub mod clearance;

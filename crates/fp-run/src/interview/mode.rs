@@ -5,7 +5,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use fp_plan::settings::Settings;
 
-/// Ways to plan, from the least planning to the most.
+/// Modes of planning, from the least planning to the most.
 #[derive(
     Debug,
     Clone,
@@ -33,7 +33,7 @@ pub enum Mode {
     Full,
 }
 
-/// One step of planning, in the words of the skill.
+/// A planning step, named as in the skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case", const_into_str)]

@@ -18,7 +18,7 @@ pub const SCHEMA_VERSION: u64 = 1;
 /// A requirement, or something in or out of scope.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedStatement {
-    /// The id by which tasks cover a requirement; scope statements have none.
+    /// The id by which tasks refer to a requirement that they cover; scope statements have none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
     pub text: String,
@@ -46,7 +46,7 @@ impl fmt::Display for Decided {
     }
 }
 
-/// A rejected way to do it.
+/// A rejected approach.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Alternative {
@@ -54,7 +54,7 @@ pub struct Alternative {
     pub why_not: String,
 }
 
-/// The reason why a text is not an interview.
+/// The reason why a text isn't an interview.
 #[derive(Debug, thiserror::Error)]
 #[error("{fault}")]
 pub struct InvalidInterview {
@@ -74,7 +74,7 @@ impl Hint for InvalidInterview {
 pub struct Interview {
     pub(super) schema_version: u64,
     pub objective: Option<String>,
-    /// Facts that must hold in the end.
+    /// Facts that must hold once the goal is reached.
     #[serde(deserialize_with = "readable_entries")]
     pub requirements: Vec<RecordedStatement>,
     #[serde(deserialize_with = "readable_entries")]
@@ -86,14 +86,14 @@ pub struct Interview {
     /// Assumptions that nobody was asked about.
     #[serde(deserialize_with = "readable_entries")]
     pub assumptions: Vec<String>,
-    /// The way to do it.
+    /// The chosen approach.
     pub approach: Option<String>,
     #[serde(deserialize_with = "readable_entries")]
     pub alternatives: Vec<Alternative>,
     pub test_strategy: Option<String>,
     #[serde(deserialize_with = "readable_entries")]
     pub open_questions: Vec<String>,
-    /// The places in the code that were read for it.
+    /// Places in the code that were read for the interview.
     #[serde(deserialize_with = "readable_entries")]
     pub seen: Vec<String>,
     /// The author of each single-text field.
@@ -105,8 +105,8 @@ pub struct Interview {
     rest: Map<String, Value>,
 }
 
-/// Reads the entries of a list that can be read; a bare string is a statement, as in earlier versions. People and
-/// models write the file too, and one odd entry must not hide the others.
+/// Reads a list, leaving out entries that can't be read; a bare string is a statement, as in earlier versions. People
+/// and models write the file too, and one malformed entry must not hide the others.
 fn readable_entries<'de, D: Deserializer<'de>, T: DeserializeOwned>(
     from: D,
 ) -> Result<Vec<T>, D::Error> {
@@ -242,7 +242,7 @@ pub(crate) fn quoted_lines(goal: &str) -> String {
     lines.collect()
 }
 
-/// Marks unconfirmed entries.
+/// The suffix that marks an unconfirmed entry; empty for any other.
 fn assumed(by: Option<Decider>) -> &'static str {
     if by == Some(Decider::Auto) {
         " (assumed)"

@@ -13,7 +13,7 @@ use crate::run::state::Role;
 #[serde(rename_all = "camelCase")]
 pub struct CostReport {
     pub tokens: TokenUse,
-    /// In millionths of a US dollar, as far as the programs report it.
+    /// In millionths of a US dollar; counts only costs that the programs report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub micro_usd: Option<u64>,
     /// By task, iteration, role, program and model.
@@ -53,7 +53,7 @@ impl CostReport {
         })
     }
 
-    /// The run's cost in dollars, as far as the programs report it.
+    /// The run's cost in dollars, counting only costs that the programs report.
     pub fn dollars(&self) -> Option<String> {
         self.micro_usd.map(in_cents)
     }
@@ -78,7 +78,7 @@ impl CostReport {
         })
     }
 
-    /// The total in words, then what was sent back and which calls were refused.
+    /// The total in words, then the cost of attempts that were sent back, then the refused calls.
     pub fn summary_lines(&self) -> Vec<String> {
         let all = spent_in_words(self.tokens, self.micro_usd);
         let mut lines = vec![format!("Cost: {all}")];

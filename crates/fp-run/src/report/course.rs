@@ -25,12 +25,12 @@ pub(super) struct Course {
     pub(super) revisions: usize,
     /// The hash of each approved leaf.
     approved: BTreeMap<TaskId, String>,
-    /// The builders' lanes, by first claim.
+    /// The builders' lanes, in order of first claim.
     lanes: Vec<RunLane>,
     lane_of: BTreeMap<TaskId, usize>,
     /// The current activity on each task, and its start.
     open: BTreeMap<TaskId, (BarKind, Timestamp)>,
-    /// Subjects of commits under way.
+    /// Subjects of commits in progress.
     subjects: BTreeMap<TaskId, String>,
 }
 
@@ -252,7 +252,7 @@ impl Course {
             let one = tries.and_then(|tries| tries.get(bar.nth.checked_sub(1)?));
             bar.outcome = one.and_then(|one| Some(TryOutcome::from(one.attempt.end.as_ref()?)));
         }
-        // A question may be closed without an answer; the state knows how.
+        // A question may be closed without an answer event; the state then has the answer.
         for (decision, asked) in self.decisions.iter_mut().zip(&state.questions) {
             if decision.answer.is_empty() && !asked.answer.is_empty() {
                 decision.answer.clone_from(&asked.answer);
@@ -370,7 +370,7 @@ impl TaskTry {
                 self.summary.clone_from(&verdict.summary);
             }
             Event::Released { reason, .. } => *end = Some(AttemptEnd::Released(reason.clone())),
-            // The verdict may have given its reasons already.
+            // The verdict may already have given the reasons.
             Event::SentBack {
                 feedback: reason, ..
             }

@@ -1,4 +1,4 @@
-//! Tells a person or a new session how to continue a plan, as data and as `handoff.md`, which is short enough to be
+//! Tells a person or a new session how to continue a plan, as data and as `handoff.md`, which is kept short enough to
 //! read.
 
 use std::cmp::Reverse;
@@ -21,9 +21,9 @@ use fp_plan::markdown::code;
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::text::{clipped, counted, one_line, shell_quoted};
 
-/// Maximum items in one section of the page.
+/// Maximum number of items in one section of the page.
 const ITEMS: usize = 12;
-/// Maximum characters of a text on the page, apart from the goal.
+/// Maximum length of a text on the page, in characters; doesn't apply to the goal.
 const TEXT: usize = 300;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -33,15 +33,16 @@ pub struct HandoffReport {
     pub goal: String,
     pub phase: Phase,
     pub standing: RunStanding,
-    /// Number of the last event.
+    /// Sequence number of the last event.
     pub seq: u64,
     pub started_at: Option<Timestamp>,
     pub last_at: Option<Timestamp>,
     pub counts: TaskCounts,
     pub tasks: Vec<HandoffTask>,
-    /// Open questions to the user.
+    /// Open questions for the user.
     pub questions: Vec<Question>,
-    /// Decisions with who made them: those of the interview, the approval, then answers in the run.
+    /// Decisions, each with who made it: those from the interview, then the approval, then answers given during the
+    /// run.
     pub decisions: Vec<String>,
     pub assumptions: Vec<String>,
     pub notes: Vec<Note>,
@@ -144,7 +145,7 @@ impl HandoffReport {
         page
     }
 
-    /// The tasks in these `states` as items; completed ones in reverse order of completion.
+    /// The tasks in these `states` as list items; completed ones in reverse order of completion.
     fn items_in(&self, states: &[Status]) -> Vec<String> {
         let tasks = self.tasks.iter();
         let mut tasks: Vec<&HandoffTask> = tasks
@@ -173,8 +174,8 @@ impl NextStep {
         }
     }
 
-    /// The command that answers `question` with the option `wanted`, or the first if none has that label. The
-    /// explanation lists all options.
+    /// The command that answers `question` with the option `wanted`, or with the first option if none has that label.
+    /// The explanation lists all options.
     pub(super) fn answer_command(plan: &PlanId, question: &Question, wanted: &str) -> Self {
         let id = &question.id;
         let labels: Vec<&str> = question
@@ -205,7 +206,7 @@ impl NextStep {
         )
     }
 
-    /// The command that continues the run, and the reason, if the run is interrupted.
+    /// If the run is interrupted, the command that continues it, with the reason.
     pub fn if_interrupted(state: &State, standing: RunStanding) -> Option<Self> {
         let why = standing.obstacle(state)?;
         let is_interrupted = standing == RunStanding::Interrupted;
@@ -286,7 +287,7 @@ fn decisions_of(state: &State, interview: Option<&Interview>) -> Vec<String> {
     decisions
 }
 
-/// A task, with how its last attempt ended unless it is done.
+/// A line for a task. Says how the last attempt ended, unless the task is done or skipped.
 fn task_item(task: &HandoffTask) -> String {
     let line = &task.line;
     let is_over = matches!(line.status, Status::Completed | Status::Skipped);
@@ -354,7 +355,7 @@ fn add_section(page: &mut String, title: &str, items: &[String], rest: &str) {
     }
 }
 
-/// Puts a text on one line, otherwise verbatim, because readers of the page quote from it.
+/// Puts `text` on one line, clipped but otherwise verbatim, because readers of the page quote from it.
 fn plain_line(text: &str) -> String {
     clipped(&one_line(text), TEXT)
 }

@@ -1,4 +1,4 @@
-//! Words the log for people: one line per event, and the details that matter.
+//! Describes the log for people: one line per event, plus the details that matter.
 
 use std::collections::BTreeSet;
 
@@ -18,22 +18,22 @@ use fp_plan::text::{counted, first_few, shown_command};
 /// Maximum number of files listed in a line.
 const FILES: usize = 3;
 
-/// One event in words.
+/// An event described in words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ToldEvent {
-    /// The task it concerns, if any.
+    /// The task that the event concerns, if any.
     pub task: Option<TaskId>,
-    /// One sentence without a full stop. Contains strangers' texts verbatim.
+    /// One sentence without a full stop. May contain text from strangers, verbatim.
     pub text: String,
     /// Reasons and feedback, one paragraph each.
     pub details: Vec<String>,
-    /// The state that its task entered, if that deserves a colour.
+    /// The new state of the task, if it deserves a colour.
     #[serde(skip)]
     pub became: Option<Status>,
 }
 
-/// Words the events of `entry`, in order. A detail that several of them share, such as the reasons of a verdict that
-/// return as feedback, appears once.
+/// Describes the events of `entry`, in order. A detail that several of them share, such as a verdict's reasons repeated
+/// as feedback, appears once.
 pub fn word_entry(entry: &Entry) -> Vec<ToldEvent> {
     let budget = entry.events.iter().find_map(|event| match event {
         Event::Asked { question } => used_up(&question.topic),
@@ -58,7 +58,7 @@ pub fn word_entry(entry: &Entry) -> Vec<ToldEvent> {
     entry.events.iter().map(told).collect()
 }
 
-/// True for an event that tells how the program works rather than what became of the plan.
+/// True for an event about the program's own workings rather than the plan's progress.
 pub fn is_minor(event: &Event) -> bool {
     match event {
         Event::Told
@@ -331,8 +331,8 @@ fn done_before(done: &ImportedTask) -> String {
     format!("task {}: {}, {commit}", done.task, done.title)
 }
 
-/// The result of a command that ran before any work. It may well fail; the user is only asked about commands that can't
-/// succeed.
+/// Describes the result of a command that ran before any work. A failure is normal at that point; the user is only
+/// asked about commands that can't succeed.
 fn told_before(check: &Check) -> String {
     let name = check.command().unwrap_or(&check.name);
     match check.verdict {

@@ -44,7 +44,7 @@ pub fn reason_lines(reason: &str) -> Vec<&str> {
     lines
 }
 
-/// Words a duration in at most two units: `0.3 s`, `42 s`, `2 min 8 s`, `1 h 5 min`, `2 d 3 h`.
+/// Formats a duration in at most two units: `0.3 s`, `42 s`, `2 min 8 s`, `1 h 5 min`, `2 d 3 h`.
 pub fn took(millis: u64) -> String {
     let seconds = i64::try_from((millis + 500) / 1000).unwrap_or(i64::MAX);
     let tenths = (millis + 50) / 100;

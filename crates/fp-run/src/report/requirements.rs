@@ -13,9 +13,9 @@ use fp_plan::text::one_line;
 pub struct RequirementLine {
     pub id: String,
     pub text: String,
-    /// True if at least one task covers it and all that do are done.
+    /// True if at least one task covers the requirement and all tasks that do are done.
     pub met: bool,
-    /// The ids of the tasks that cover it.
+    /// The ids of the tasks that cover the requirement.
     pub tasks: Vec<String>,
 }
 

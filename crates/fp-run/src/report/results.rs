@@ -94,7 +94,7 @@ fn add_costs(page: &mut String, cost: &CostReport) {
         .for_each(|cells| add_row(&cells.map(|cell| text(&cell))));
 }
 
-/// Adds a task, from the tree or only in the log, with the outcome of its last attempt.
+/// Adds a task, with the outcome of its last attempt. The task comes from the tree, or only from the log.
 fn add_task(page: &mut String, depth: usize, (id, title): (&str, &str), task: Option<&RunTask>) {
     let indent = "  ".repeat(depth);
     page.push_str(&format!("{indent}- {} {}", text(id), text(title)));

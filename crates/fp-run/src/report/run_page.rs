@@ -1,5 +1,6 @@
 //! Gathers a run for the page that shows it: who did what and when, how long everyone waited, how each attempt ended,
-//! and the basis of its verdict. All of it comes from the log; the tree adds the words of the criteria.
+//! and the basis of its verdict. Everything comes from the log, except the texts of the criteria, which come from the
+//! tree.
 
 use std::collections::HashMap;
 
@@ -37,7 +38,7 @@ pub struct RunPage<'p> {
     pub ended_at: Option<Timestamp>,
     pub counts: TaskCounts,
     pub tries: usize,
-    /// Number of tasks that approvals after the start changed or added.
+    /// Number of tasks changed or added by approvals after the start.
     pub revisions: usize,
     /// Working time of all builders.
     pub millis: RunTimes,
@@ -46,15 +47,15 @@ pub struct RunPage<'p> {
     /// One lane per builder, by first claim, then the user's if there were questions.
     pub lanes: Vec<RunLane>,
     pub decisions: Vec<RunQuestion>,
-    /// The interview's decisions, one per line, as far as known.
+    /// The interview's decisions, one per line, if known.
     pub interview_decisions: Vec<String>,
     pub commits: Vec<RunCommit>,
     pub notes: Vec<String>,
-    /// The interview's requirements, as far as known.
+    /// The interview's requirements, if known.
     pub requirements: Vec<RequirementLine>,
     /// The results of the checks at the end, one per line.
     pub end_checks: Vec<String>,
-    /// The cost of the agents, as far as known.
+    /// The cost of the agents, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostReport>,
     pub tasks: Vec<RunTask>,
@@ -102,8 +103,8 @@ pub struct RunPause {
 }
 
 impl RunPause {
-    /// The pauses between `from` and `to` in the work of these bars: gaps longer than a minute and than a third of the
-    /// work.
+    /// The pauses in the work of `bars` between `from` and `to`: gaps longer than both a minute and a third of the time
+    /// worked.
     pub(super) fn pauses_between<'b>(
         bars: impl Iterator<Item = &'b LaneBar>,
         (from, to): (Timestamp, Timestamp),
@@ -128,7 +129,7 @@ impl RunPause {
     }
 }
 
-/// In milliseconds.
+/// Minimum length of a pause, in milliseconds.
 const SHORTEST_PAUSE: u64 = 60_000;
 
 /// Milliseconds between two moments, without the pauses.
@@ -147,7 +148,7 @@ pub struct RunLane {
     pub user: bool,
     pub bars: Vec<LaneBar>,
     pub millis: RunTimes,
-    /// Milliseconds of the run during which it had no task.
+    /// Milliseconds of the run during which the lane had no task.
     pub idle: u64,
 }
 
@@ -155,12 +156,12 @@ pub struct RunLane {
 pub struct LaneBar {
     pub kind: BarKind,
     pub task: Option<TaskId>,
-    /// Number of the attempt, from 1.
+    /// Attempt number, from 1.
     pub nth: usize,
     pub question: Option<String>,
     pub from: Timestamp,
     pub to: Timestamp,
-    /// True if it is still open.
+    /// True if the bar hasn't ended yet.
     pub open: bool,
     pub outcome: Option<TryOutcome>,
 }
@@ -169,9 +170,9 @@ pub struct LaneBar {
 #[serde(rename_all = "camelCase")]
 pub enum BarKind {
     Building,
-    /// Waits for the user.
+    /// Waiting for the user.
     Asking,
-    /// Waits for verification, or for its builder to resume.
+    /// Waiting for verification, or for the builder to resume.
     Waiting,
     Verifying,
     Committing,
@@ -185,12 +186,12 @@ pub struct RunQuestion {
     pub question: String,
     /// Labels of the available answers.
     pub options: Vec<String>,
-    /// Empty while it is open.
+    /// Empty while the question is open.
     pub answer: Vec<String>,
     pub by: Decider,
     pub asked_at: Timestamp,
     pub answered_at: Option<Timestamp>,
-    /// True if a builder asked and waits.
+    /// True if a builder asked and is waiting for the answer.
     #[serde(skip)]
     pub inquiry: bool,
 }
@@ -201,7 +202,7 @@ pub struct RunCommit {
     pub hash: String,
     pub subject: String,
     pub at: Timestamp,
-    /// True if it was rolled back.
+    /// True if the commit was rolled back.
     pub undone: bool,
 }
 
@@ -270,7 +271,7 @@ pub struct JudgedCriterion {
 }
 
 impl<'p> RunPage<'p> {
-    /// Builds the page of `state`, which replays `entries`, with the criteria's texts from `tree`.
+    /// Builds the page for `state`, the result of replaying `entries`. The texts of the criteria come from `tree`.
     pub fn new(
         state: &State,
         entries: &[Entry],

@@ -6,7 +6,7 @@ use super::status::Phase;
 use crate::run::State;
 use crate::run::state::{Activity, Status, TaskState};
 
-/// This machine's knowledge of the process that leads its part of a run.
+/// The presence on this machine of the process that leads the local part of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeadPresence {
     Present,
@@ -67,9 +67,9 @@ impl RunStanding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TaskHalt {
-    /// It waits for the user's answer.
+    /// The task waits for the user's answer.
     Asking,
-    /// Its run is interrupted or over.
+    /// The run is interrupted or over.
     Stopped,
 }
 
@@ -87,7 +87,7 @@ impl TaskHalt {
         match standing {
             RunStanding::Finished | RunStanding::Cancelled => Some(Self::Stopped),
             _ if asks => Some(Self::Asking),
-            // On another machine, work on it may continue.
+            // A task held by another machine may still be worked on there.
             RunStanding::Interrupted if state.is_own(task) => Some(Self::Stopped),
             RunStanding::Planning
             | RunStanding::Approved
@@ -187,7 +187,7 @@ mod tests {
         check(&both, gone, "interrupted: 0 of 2 tasks done, 2 asking you");
         let over = [&both[..], &[json!({ "cancelled": { "by": "user" } })]].concat();
         check(&over, gone, "cancelled: 0 of 2 tasks done, 2 stopped");
-        // Over budget, nothing is started, whatever is ready.
+        // Once the budget is used up, nothing is started, even if tasks are ready.
         let spent = asked(json!({ "about": "budget", "task": { "limit": "1 tokens" } }));
         let cost = json!({ "agentSpent": { "name": "builder-1", "cost": { "role": "builder", "program": "own",
             "turns": 1, "tokens": { "input": 0, "cached": 0, "output": 5 }, "seconds": 1 } } });

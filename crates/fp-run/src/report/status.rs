@@ -106,7 +106,7 @@ impl TaskCounts {
         self.completed + self.failed + self.skipped
     }
 
-    /// The number of tasks done, then the other counts above 0, first those that may need the user.
+    /// The number of tasks done, then the other nonzero counts, starting with those that may need the user.
     pub fn in_words(&self) -> String {
         let unverified = match self.unverified {
             0 => String::new(),
@@ -140,33 +140,33 @@ pub struct TaskLine {
     pub id: TaskId,
     pub title: String,
     pub status: Status,
-    /// True if it can be claimed now, or as soon as the run starts or continues. Never true once the run is over.
+    /// True if the task can be claimed now, or as soon as the run starts or continues. Never true once the run is over.
     pub ready: bool,
-    /// The reason why nobody is working on it although a builder holds it.
+    /// The reason why nobody is working on the task although a builder holds it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub halt: Option<TaskHalt>,
     /// 0 before the first claim.
     pub iteration: u32,
     /// 0 before the run starts.
     pub max_iterations: u32,
-    /// Number of verdicts that failed it, including those before a retry.
+    /// Number of verdicts that failed the task, including those before a retry.
     pub failed_verdicts: u32,
-    /// Number of questions that the user was asked about it.
+    /// Number of questions that the user was asked about the task.
     pub asked: usize,
     pub owner: Option<AgentName>,
     pub commit: Option<String>,
-    /// Its obstacle, or the reason for its failure or its missing commit.
+    /// The task's obstacle, or the reason why it failed or has no commit.
     pub detail: Option<String>,
-    /// Its drift since planning, if its obstacle is something else.
+    /// The task's drift since planning, if its obstacle is something else.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<String>,
-    /// True if it was done before the import, without proof.
+    /// True if the task was done before the import, without proof.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unverified: bool,
-    /// Files added to its scope after the approval.
+    /// Files added to the task's scope after the approval.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub granted: Vec<Granted>,
-    /// Its commands that no longer count as checks.
+    /// The task's commands that no longer count as checks.
     pub dropped: BTreeSet<String>,
 }
 
@@ -187,8 +187,8 @@ pub fn state_word(status: Status, ready: bool, halt: Option<TaskHalt>) -> &'stat
     }
 }
 
-/// Estimates the time left from how long tasks took so far and how many are built at once. `None` until two are done,
-/// and once a task takes far longer than any before it, since nobody can tell then.
+/// Estimates the time left from how long tasks took so far and how many are built at once. `None` until two tasks are
+/// done, and while a task takes far longer than any before it, since no estimate is possible then.
 pub fn time_left(state: &State, now: Timestamp) -> Option<String> {
     let seconds = |from: Timestamp, to: Timestamp| to.duration_since(from).as_secs();
     let done = state
@@ -233,7 +233,7 @@ pub struct StatusReport {
     /// The results of the checks at the end, one per line.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub end_checks: Vec<String>,
-    /// The cost of the agents, as far as known.
+    /// The cost of the agents, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostReport>,
 }
@@ -249,7 +249,7 @@ pub(super) fn told_at_end(check: &Check) -> String {
     }
 }
 
-/// The reason why a run ended, if its budget is used up.
+/// The reason why a run ended, if `topic` is that its budget is used up.
 pub fn used_up(topic: &Topic) -> Option<String> {
     match topic {
         Topic::Budget {
@@ -273,8 +273,8 @@ impl StatusReport {
         Self::with_edits(state, lead, &BTreeSet::new())
     }
 
-    /// The report as `fp status` gives it to programs: tasks that were ready stay ready once the run is over, since it
-    /// can be continued.
+    /// The report as `fp status` gives it to programs: tasks that were ready stay ready once the run is over, since the
+    /// run can be continued.
     pub fn as_if_open(mut self, state: &State) -> Self {
         let none = BTreeSet::new();
         let obstacles = state.obstacles(&none);

@@ -24,13 +24,13 @@ use fp_plan::schedule::{
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TreeReport<'p> {
-    /// `None` for a mere file.
+    /// `None` if the tree is just a file, without a plan.
     pub plan_id: Option<PlanId>,
     /// The purpose of the tree.
     pub goal: String,
-    /// `None` for a mere file.
+    /// `None` if the tree is just a file, without a plan.
     pub phase: Option<Phase>,
-    /// `None` for a mere file.
+    /// `None` if the tree is just a file, without a plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub standing: Option<RunStanding>,
     /// Number of leaves.
@@ -68,7 +68,7 @@ pub struct Waves<'p> {
 pub struct WavePlace<'p> {
     pub id: &'p str,
     pub wave: usize,
-    /// The reason why it can't run earlier.
+    /// The reason why the leaf can't run earlier, if any.
     pub delay: Option<Delay<'p>>,
 }
 
@@ -76,7 +76,7 @@ pub struct WavePlace<'p> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
     pub rule: &'static str,
-    /// Id of the task; empty if there is none.
+    /// Id of the task; empty if the error isn't about one.
     pub id: String,
     pub line: usize,
     pub detail: String,
@@ -86,41 +86,42 @@ pub struct Problem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskRow {
-    /// As written; an invalid tree may repeat it.
+    /// As written; may not be unique in an invalid tree.
     pub id: String,
     pub title: String,
     pub complexity: Option<u32>,
     pub depth: usize,
     pub parent_id: Option<String>,
-    /// Index of its parent among the tasks.
+    /// Index of the parent task.
     pub parent: Option<TaskIndex>,
     pub children: Vec<TaskIndex>,
     pub leaf: bool,
-    /// True if it stands for a root that the text doesn't have.
+    /// True for the placeholder of a root that the text doesn't have.
     #[serde(skip)]
     pub synthetic: bool,
     /// As written.
     pub dependencies: Vec<String>,
-    /// Tasks that come before it although it doesn't need them, as written.
+    /// Tasks that must come before this one although it doesn't need them, as written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub preceded_by: Vec<String>,
-    /// Indexes of the tasks in both lists, leaves or parents, except for those it can't wait for.
+    /// Indexes of the tasks in `dependencies` and `preceded_by`, leaves or parents, except for those that this task
+    /// can't wait for.
     pub after: Vec<TaskIndex>,
-    /// True if it is on the critical path.
+    /// True if the task is on the critical path.
     pub critical: bool,
-    /// Its state in the run; `None` before the approval, and for a task that was not approved.
+    /// The task's state in the run; `None` before the approval, and for a task that wasn't approved.
     pub state: Option<TaskLine>,
     pub files: Vec<String>,
     pub acceptance: Vec<String>,
     /// The task's other fields.
     #[serde(flatten)]
     pub fields: BTreeMap<String, Value>,
-    /// Prose below it: its description, and everything that isn't a field.
+    /// Prose below the task: its description, and everything that isn't a field.
     pub notes: Vec<String>,
 }
 
 impl<'p> TreeReport<'p> {
-    /// Reports on `tree`, with `goal`, or else the root's text, as its purpose.
+    /// Reports on `tree`. Its purpose is `goal` or, if there is none, the root's text.
     pub fn new(tree: &Plan, goal: Option<String>) -> Self {
         let graph = Graph::new(tree, &PlanIndex::new(tree));
         let root = tree.root.map(|root| &tree.tasks[root].description);
@@ -253,7 +254,7 @@ fn owned<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<String> {
     texts.map(str::to_owned).collect()
 }
 
-/// A field as JSON; `None` if a row already has a member for it.
+/// Returns a field as JSON; `None` if [`TaskRow`] has its own member for it.
 fn field_value(fields: &TaskFields, kind: FieldKind) -> Option<Value> {
     use FieldKind::{
         Acceptance, After, Complexity, Dependencies, Description, Files, TestsRequired,
@@ -274,7 +275,7 @@ mod tests {
 
     const TREE: &str = "- [ID: root] Goal\n- [ID: 1] A\n  - [ID: 1.1] B (Complexity: 2)\n  - [ID: 1.2] C (Complexity: 3)\n    - Dependencies: 1.1, 1.1, 9\n- [ID: 2] D (Complexity: 1)\n  - Dependencies: 1\n- [ID: 3] E (Complexity: 1)\n";
 
-    /// A report on a tree that is leaked on purpose.
+    /// Reports on the tree in `text`, leaking it on purpose.
     fn report(text: &'static str, builders: &[u32]) -> TreeReport<'static> {
         let (tree, parsed) = parse(text);
         let tree = Box::leak(Box::new(tree));

@@ -1,4 +1,4 @@
-//! Shapes the findings of validation for `fp validate --format json`, and the gate's verdict on them.
+//! Prepares the findings of validation, and the gate's verdict on them, for `fp validate --format json`.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub struct Stats {
     pub leaf_complexity_distribution: BTreeMap<u32, usize>,
 }
 
-/// A finding with its place.
+/// A finding with its location.
 #[derive(Debug, Clone, Serialize)]
 pub struct Violation<'d> {
     #[serde(flatten)]
@@ -98,7 +98,7 @@ impl<'p> ValidationReport<'p> {
 #[serde(rename_all = "UPPERCASE")]
 #[strum(serialize_all = "UPPERCASE", const_into_str)]
 pub enum GateVerdict {
-    /// Errors that need judgement: the plan goes back.
+    /// Errors that need judgement: the plan is sent back.
     Block,
     /// Errors, all of them fixed automatically.
     Fix,
@@ -112,19 +112,19 @@ pub enum GateVerdict {
 #[serde(rename_all = "camelCase")]
 pub struct Gate {
     pub verdict: GateVerdict,
-    /// Findings that fail validation.
+    /// Number of findings that fail validation.
     pub errors: usize,
-    /// Findings that don't.
+    /// Number of findings that don't fail validation.
     pub warnings: usize,
-    /// Findings that still fail validation after every mechanical fix.
+    /// Number of findings that would still fail validation after all mechanical fixes.
     pub errors_after_fix: usize,
 }
 
 impl Gate {
-    /// Judges `source` by `found`, the findings that `facts` led to. Under `strict`, warnings count as errors.
+    /// Judges `source` by its findings `found`, which were made with `facts`. Under `strict`, warnings count as errors.
     ///
-    /// If there are errors, the fixer runs on a copy: a fix can resolve more than its own finding, and can reveal what
-    /// was hidden behind it.
+    /// If there are errors, the fixer runs on a copy: a fix can resolve more than its own finding, and can reveal
+    /// others that were hidden behind it.
     pub fn new(source: &str, found: &[Diagnostic], facts: &RuleFacts, strict: bool) -> Self {
         let failing = |found: &[Diagnostic]| found.iter().filter(|d| d.fails(strict)).count();
         let errors = failing(found);

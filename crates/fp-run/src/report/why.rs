@@ -22,7 +22,7 @@ use fp_plan::plan::id::{PlanId, TaskId};
 const EVENTS: usize = 30;
 /// Maximum number of tasks in the chain.
 const STEPS: usize = 40;
-/// Maximum number of causes shown with a way out.
+/// Maximum number of causes for which next steps are suggested.
 const CAUSES: usize = 5;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -32,7 +32,7 @@ pub struct WhyReport {
     pub task: TaskId,
     pub title: String,
     pub status: Status,
-    /// The events that led to its state, oldest first.
+    /// The events that led to the task's state, oldest first.
     pub events: Vec<TaskEvent>,
     /// Number of earlier events left out.
     pub earlier: usize,
@@ -41,7 +41,7 @@ pub struct WhyReport {
     pub chain: Vec<WhyLink>,
     /// Number of tasks left out of the chain.
     pub more: usize,
-    /// The commands that unblock it; empty if it is done.
+    /// The commands that unblock the task; empty if it is done.
     pub next: Vec<NextStep>,
 }
 
@@ -62,14 +62,14 @@ pub struct WhyLink {
     pub id: TaskId,
     pub title: String,
     pub status: Status,
-    /// True if nothing but a run-wide obstacle keeps it from being claimed.
+    /// True if the task can be claimed, apart from run-wide obstacles.
     pub ready: bool,
-    /// The reason why nobody is working on it although a builder holds it.
+    /// The reason why nobody is working on the task although a builder holds it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub halt: Option<TaskHalt>,
     /// Number of tasks above it in the chain; 0 for the task in question.
     pub depth: usize,
-    /// The reason for its state.
+    /// The reason for the task's state.
     pub reason: String,
 }
 
@@ -127,7 +127,7 @@ fn events_of<'e>(entries: impl IntoIterator<Item = &'e Entry>, id: &TaskId) -> V
     for entry in entries {
         let concerned = concern.concerned_by(entry);
         let events = entry.events.iter().zip(word_entry(entry)).zip(concerned);
-        // The verdict repeats which checks failed.
+        // `Verified` is left out, because the verdict repeats which checks failed.
         let tells = |event: &Event| !is_minor(event) && !matches!(event, Event::Verified { .. });
         let events = events.filter(|((event, _), concerned)| *concerned && tells(event));
         all.extend(events.map(|((_, told), _)| TaskEvent {
@@ -139,7 +139,7 @@ fn events_of<'e>(entries: impl IntoIterator<Item = &'e Entry>, id: &TaskId) -> V
     all
 }
 
-/// Replaces details that an earlier event already has with a reference to it.
+/// Replaces details that repeat an earlier event's with a note that they were given above.
 fn say_once(events: &mut [TaskEvent]) {
     let mut said = HashSet::new();
     for TaskEvent { told, .. } in events {
@@ -254,7 +254,7 @@ impl<'s> TaskReasons<'s, '_> {
         }
     }
 
-    /// The commands that help a task blocked by nothing but itself.
+    /// The commands that help when no other task blocks `task`.
     fn ways_out(&self, task: &TaskState) -> Vec<NextStep> {
         let (state, plan, id) = (self.state, &self.state.plan_id, &task.leaf.id);
         let is_about = |topic: Option<&TaskId>| match topic {
@@ -313,7 +313,7 @@ mod tests {
         TaskId::new(id).unwrap()
     }
 
-    /// 2 and 3 wait for 1, 4 for both, and 5 shares the file of 1.
+    /// Tasks 2 and 3 wait for 1, 4 waits for 2 and 3, and 5 shares a file with 1.
     fn log(more: Vec<Event>) -> Vec<Entry> {
         let leaf = |id: &str, after: &[&str], file: &str| Leaf {
             id: task(id),
@@ -388,7 +388,7 @@ mod tests {
         .collect()
     }
 
-    /// The chain as `depth id: reason`, and the commands.
+    /// The chain of `id` as lines of `depth id: reason`, and the suggested commands.
     fn why(id: &str, log: &[Entry], edited: &[&str]) -> (Vec<String>, Vec<String>) {
         why_led(id, log, edited, LeadPresence::Unknown)
     }

@@ -1,4 +1,4 @@
-//! Binds an approval to content: each leaf is hashed with everything it says, which makes a later edit visible.
+//! Binds an approval to content: each leaf is hashed with everything it says, so a later edit is noticed.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -20,8 +20,8 @@ pub fn hash(bytes: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Hash of everything approved in `state`, as stored in the trust store: a log with other leaves has a different hash,
-/// whatever hashes it claims for itself.
+/// Hash of everything approved in `state`, as stored in the trust store: a log with other leaves gets a different hash,
+/// no matter which hashes it contains.
 pub fn consent_hash(state: &State) -> String {
     let leaves: Vec<&Leaf> = state.tasks.iter().map(|task| &task.leaf).collect();
     let approval = state.approval.as_ref();
@@ -66,7 +66,7 @@ pub fn is_approved(task: &Task, leaf: &Leaf) -> bool {
     hash_of(task) == leaf.hash
 }
 
-/// Hash of everything that `task` says.
+/// Hash of the whole content of `task`.
 pub(crate) fn hash_of(task: &Task) -> String {
     hash(leaf_text(task).as_bytes())
 }

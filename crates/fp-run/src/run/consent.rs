@@ -1,5 +1,6 @@
-//! The questions whose answers count as the user's consent, as they are printed for a lead and recognised again in the
-//! client's event. A lead that asks anything else, in other words or with other options, gets no consent.
+//! Defines the questions whose answers count as the user's consent, both for printing them for a lead and for
+//! recognising them in the client's event. A lead that asks anything else, in other words or with other options, gets
+//! no consent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +16,8 @@ use super::question::AnswerOption;
 const MAX_TITLE: usize = 120;
 /// Longest question that a dialog is asked to show, in bytes.
 const MAX_QUESTION: usize = 10_000;
-/// Maximum number of tasks of one kind in a question; the tree shows the others. All commands are named, since nobody
-/// can tell which of them only do what they seem to.
+/// Maximum number of tasks of each kind named in a question; the tree shows the rest. All commands are named, since any
+/// of them might do more than it seems to.
 const NAMED: usize = 8;
 
 /// The answer that approves a plan.
@@ -25,7 +26,7 @@ pub const APPROVE: &str = "Approve";
 /// A question in the form that the client's AskUserQuestion takes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PrintedQuestion {
-    /// Ends with its code.
+    /// Ends with the question's code.
     pub question: String,
     /// At most 12 characters.
     pub header: String,
@@ -36,7 +37,7 @@ pub struct PrintedQuestion {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConsentCode {
     pub plan: PlanId,
-    /// The question's id in the run; `None` asks for the approval.
+    /// The question's id in the run; `None` for the approval question.
     pub question: Option<String>,
 }
 
@@ -69,8 +70,9 @@ impl PrintedQuestion {
         Self::with_code(plan, id, "", text, header, options.to_vec())
     }
 
-    /// The question that approves `tree`, whose text has the hash `tree_hash`, and `end_commands`. `before` is what the
-    /// user last approved on this machine, if anything. `None` if the question is too long for a dialog.
+    /// Builds the question that asks for approval of `tree`, whose text has the hash `tree_hash`, and of
+    /// `end_commands`. `before` is what the user last approved on this machine, if anything. `None` if the question is
+    /// too long for a dialog.
     pub fn of_approval(
         plan: &PlanId,
         tree: &Plan,
@@ -115,7 +117,7 @@ impl PrintedQuestion {
         Some(asked).filter(|asked| asked.question.len() <= MAX_QUESTION)
     }
 
-    /// The code also depends on `content`, which the question is about but doesn't repeat.
+    /// Appends the code to the question. The code also depends on `content`, which the text doesn't repeat.
     fn with_code(
         plan: &PlanId,
         id: &str,
@@ -134,7 +136,7 @@ impl PrintedQuestion {
     }
 }
 
-/// The part of an approved plan that a later question compares with.
+/// The parts of an approved plan that a later approval question compares with the new plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgreedContent {

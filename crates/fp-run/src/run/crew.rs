@@ -1,4 +1,5 @@
-//! The processes that play the agents of a run: which program and model plays whom, and what each has cost.
+//! Tracks the processes that play the agents of a run: which program and model plays each agent, and how much each has
+//! cost.
 
 use std::collections::BTreeSet;
 
@@ -26,14 +27,14 @@ pub struct AgentProcess {
     /// The conversation that the program can resume, if it has reported one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The marker in the environment of all its processes.
+    /// The marker in the environment of all the agent's processes.
     pub mark: String,
-    /// Requests in the conversation so far, and then what it has used.
+    /// Number of model requests in the conversation so far. The following fields cover the same period.
     #[serde(default)]
     pub turns: u64,
     #[serde(default)]
     pub tokens: TokenUse,
-    /// In millionths of a US dollar, as far as the program reports it.
+    /// Cost in millionths of a US dollar; 0 if the program doesn't report it.
     #[serde(default)]
     pub micro_usd: u64,
 }
@@ -41,9 +42,9 @@ pub struct AgentProcess {
 /// Tokens, as the program counts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TokenUse {
-    /// Not read from the cache.
+    /// Input tokens not read from the cache.
     pub input: u64,
-    /// Read from the service's cache.
+    /// Input tokens read from the service's cache.
     pub cached: u64,
     pub output: u64,
 }
@@ -71,11 +72,11 @@ impl TokenUse {
     }
 }
 
-/// The cost of one process of an agent, or of several on the same attempt at a task.
+/// The cost of one agent process, or of several on the same attempt at a task.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentCost {
-    /// The task that it held at its end, if any.
+    /// The task that the agent held at the end, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
     /// The iteration of the task.
@@ -88,11 +89,11 @@ pub struct AgentCost {
     /// Requests to the model.
     pub turns: u64,
     pub tokens: TokenUse,
-    /// In millionths of a US dollar, if the program reports it.
+    /// Cost in millionths of a US dollar, if the program reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub micro_usd: Option<u64>,
     pub seconds: u64,
-    /// The calls that were refused, as rules that would allow them.
+    /// The refused calls, as rules that would allow them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub denied: BTreeSet<String>,
 }
@@ -182,9 +183,9 @@ pub fn session_spent(
 }
 
 impl State {
-    /// Returns the event that agent `name` ended, with its last words `said`, if it was started for something and has
-    /// no result: a builder hasn't submitted its task or asked anything, or a verifier hasn't given a verdict. `silent`
-    /// is the limit on its silence, in minutes, that it exceeded.
+    /// Returns the event that agent `name` ended without a result, with `said` as its last words. `None` if it has one,
+    /// or wasn't started for anything: a builder's result is a submission or a question, a verifier's is a verdict.
+    /// `silent` is the silence limit, in minutes, if the agent exceeded it.
     pub fn ended_empty(&self, name: &AgentName, said: &str, silent: Option<u32>) -> Option<Event> {
         let agent = self.agents.get(name)?;
         let held = self.held_by(name).map(|task| &task.leaf.id);
@@ -200,7 +201,7 @@ impl State {
         })
     }
 
-    /// The reasons that `name` left for not handing in `task`, each after a semicolon.
+    /// The known reasons why `name` didn't submit `task`, each preceded by a semicolon.
     pub(super) fn reasons_left(&self, name: &AgentName, task: &TaskState) -> String {
         let said = self.agents.get(name).and_then(RunAgent::last_words);
         let refused = task
@@ -210,7 +211,7 @@ impl State {
         refused.chain(said).collect()
     }
 
-    /// The last words of the latest verifier of `task` that gave no verdict, after a semicolon.
+    /// The last words of the latest verifier that gave no verdict on `task`, preceded by a semicolon.
     pub(super) fn said_by_verifiers(&self, task: &TaskId) -> String {
         let of_task = |agent: &&RunAgent| agent.task.as_ref() == Some(task) && agent.said.is_some();
         let verifiers = self.agents.values().filter(of_task);
@@ -218,7 +219,7 @@ impl State {
         last.and_then(RunAgent::last_words).unwrap_or_default()
     }
 
-    /// The last words of a builder that took no task, after a semicolon.
+    /// The last words of a builder that took no task, preceded by a semicolon.
     pub(super) fn said_by_fruitless(&self) -> String {
         let fruitless = self.agents.values().filter(|agent| agent.fruitless > 0);
         fruitless
@@ -229,14 +230,14 @@ impl State {
 }
 
 impl RunAgent {
-    /// Its last words, quoted as data: an agent's text may hold anything.
+    /// The agent's last words, quoted as data because they may contain anything.
     fn last_words(&self) -> Option<String> {
         Some(format!("; its last words: {:?}", self.said.as_ref()?))
     }
 }
 
-/// The player of `role` for `task`. A builder gets the model for the task's complexity, and the next larger one for each
-/// further attempt if the user wants that.
+/// The program and model that play `role` for `task`. A builder gets the model for the task's complexity and, if the
+/// user wants that, the next larger one for each further attempt.
 pub fn player_of(agents: &Agents, role: Role, task: Option<&TaskState>) -> AgentPlayer {
     let task = match (role, task) {
         (Role::Verifier, _) => return agents.verifier.clone(),
@@ -307,8 +308,8 @@ impl State {
         }
     }
 
-    /// True if the cost of `task`, or of the run, has reached `limit`. Each time the user chose to continue, the limit
-    /// may be spent once more.
+    /// True if the cost of `task`, or of the run, has reached `limit`. Each time the user chose to continue, another
+    /// `limit` may be spent on top.
     pub fn is_spent(&self, limit: SpendingLimit, task: Option<&TaskId>) -> bool {
         let mut allowed = limit;
         for asked in self.answered_with(AnswerChoice::Continue) {
@@ -323,7 +324,8 @@ impl State {
         self.spent_of(limit, task) >= allowed
     }
 
-    /// The budget for continuing a run that its budget ended: as much again on top of what it spent.
+    /// The budget for continuing a run that was stopped by its budget: the amount spent so far plus the same limit
+    /// again.
     pub fn higher_budget(&self) -> Option<SpendingLimit> {
         let is_cancelled = self.has_status(RunStatus::Cancelled);
         let mut stopped = self

@@ -16,15 +16,15 @@ use fp_plan::text::{clipped, one_line};
 /// Maximum length of the reason in the question about a failed task, in characters. The task's last attempt has the
 /// full text.
 const MAX_REASON: usize = 500;
-/// Maximum number of its lines taken from the beginning, and from the end.
+/// Maximum number of the reason's lines quoted from its beginning, and from its end.
 const MAX_LINES: usize = 3;
 
-/// Events, or the reason why there are none.
+/// The events that a command causes, or its refusal.
 pub type RunDecision = Result<Vec<Event>, Refusal>;
 
 impl State {
     /// Approves the plan; approving the same tree again only accepts the drift of its tasks. Finished and running
-    /// leaves can't change, but a failed one may be fixed before its retry.
+    /// leaves can't change, but a failed one may be fixed before it is retried.
     pub fn approve(&self, mut approve: Approve) -> RunDecision {
         let known = |leaf: &Leaf| {
             self.task(&leaf.id)
@@ -76,14 +76,14 @@ impl State {
             matches!(topic, Topic::FailsBefore { commands } if !commands.keys().any(is_kept))
         };
         kept.extend(self.close_questions(is_retried, ClosedUnanswered::Withdrawn));
-        // A run keeps the style it began with, because its own commits aren't the repository's habit.
+        // A run keeps the commit style it began with: its own commits must not be taken for the repository's habits.
         if self.run.is_some() {
             approve.commits = self.commits().cloned();
         }
         Ok([Event::Approved(approve)].into_iter().chain(kept).collect())
     }
 
-    /// True if the log has any history of a task that isn't done.
+    /// True if any unfinished task has a history in the log.
     pub fn has_begun(&self) -> bool {
         let has_history = |task: &TaskState| {
             let fresh = TaskState {
@@ -232,7 +232,7 @@ impl State {
         }
     }
 
-    /// Hands in the task that `token` holds.
+    /// Submits task `id`, whose claim has `token`.
     pub fn submit(
         &self,
         id: &TaskId,
@@ -249,7 +249,8 @@ impl State {
         }])
     }
 
-    /// Records why the task that `token` holds couldn't be submitted, only once for the same reason.
+    /// Records why task `id`, whose claim has `token`, couldn't be submitted, but not twice in a row for the same
+    /// reason.
     pub fn refuse_submission(&self, id: &TaskId, token: &str, reason: &str) -> RunDecision {
         let owner = self.expect_claim(id, token)?.owner.clone();
         let reason = clipped(reason, MAX_REASON);
@@ -263,7 +264,7 @@ impl State {
         }])
     }
 
-    /// Returns task `id` if it awaits a verdict and, if `given`, is in that iteration.
+    /// Returns task `id` if it awaits a verdict and, if an iteration is `given`, is in that one.
     pub fn expect_submitted(&self, id: &TaskId, given: Option<u32>) -> Result<&TaskState, Refusal> {
         self.expect_running()?;
         let task = self.expect_task(id)?;
@@ -319,7 +320,7 @@ impl State {
             let agent = self.agents.get(*name);
             agent.is_some_and(|agent| agent.activity != Activity::Idle)
         };
-        // Otherwise its builder would only find out when it hands the task in.
+        // Tells the builder, which would otherwise only find out when submitting the task.
         if let Some(name) = task.owner().filter(is_at_it)
             && task.status == Status::Implementing
         {
@@ -419,7 +420,7 @@ impl State {
     pub(super) fn ask_about(&self, topic: Topic, reason: &str) -> Event {
         let mut question = self.new_question(topic, reason);
         let is_last = |id| self.task(id).is_some_and(|task| self.is_last_attempt(task));
-        // If its last attempt is sent back, a task fails.
+        // Sending back the last attempt fails the task.
         if matches!(&question.topic, Topic::CheckFailed { task, .. } if is_last(task)) {
             let is_back = |o: &&mut AnswerOption| o.label == AnswerChoice::SendBack.into_str();
             if let Some(back) = question.options.iter_mut().find(is_back) {
@@ -429,7 +430,7 @@ impl State {
         Event::Asked { question }
     }
 
-    /// Closes the open questions `about` something with `answer`, without asking the user.
+    /// Closes the open questions whose topics match `about`, with `answer` and without asking the user.
     pub(super) fn close_questions(
         &self,
         about: impl Fn(&Topic) -> bool,
@@ -496,7 +497,7 @@ impl State {
         Ok(events)
     }
 
-    /// Returns the events a choice causes, or `None` if a question about `topic` doesn't offer it.
+    /// Returns the events that a choice causes, or `None` if a question about `topic` doesn't offer that choice.
     pub(super) fn consequences(
         &self,
         topic: &Topic,
@@ -573,7 +574,7 @@ impl State {
             (GiveUp, Topic::Budget { task: Some(id), .. }) => {
                 self.give_up(id, "given up when its budget was spent")
             }
-            // The answer alone unblocks what waited for it.
+            // The answer alone unblocks everything that waited for it.
             (Continue | Revise | Deny | AddTask | Finish, _)
             | (SendBack, Topic::CheckDoubted { .. })
             | (Keep, Topic::CommitRewritten(_) | Topic::FailsBefore { .. })

@@ -25,7 +25,7 @@ pub struct SeenCommit {
     pub files: BTreeMap<String, String>,
 }
 
-/// A move of HEAD since the last look.
+/// A move of HEAD since it was last read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moved {
     /// The new HEAD.
@@ -34,7 +34,7 @@ pub struct Moved {
     pub commits: Vec<SeenCommit>,
 }
 
-/// The changes to what one task was planned on.
+/// The changes to the files that one task was planned on.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Drift {
     /// The changed files among those that the task lists or refers to.
@@ -44,7 +44,7 @@ pub struct Drift {
     /// The changes, one per line; empty in logs that don't record them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub changes: BTreeSet<String>,
-    /// True once the user was asked about it.
+    /// True once the user was asked about this drift.
     #[serde(default)]
     pub asked: bool,
 }

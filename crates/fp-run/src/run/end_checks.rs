@@ -16,8 +16,8 @@ const HEADING: &str = "## CI Checks";
 const MOST: usize = 20;
 const LONGEST: usize = 300;
 
-/// The commands in backticks in the interview's test strategy, then those of the CI in `pages`. Omits commands that
-/// every task of `tree` runs anyway.
+/// The commands in backticks in the interview's test strategy, then the CI's commands listed in `pages`. Omits commands
+/// that every task of `tree` runs anyway.
 pub fn end_commands(tree: &Plan, strategy: &str, pages: [&str; 2]) -> Vec<String> {
     let of_ci = pages.into_iter().flat_map(|page| {
         let below = page

@@ -58,51 +58,51 @@ pub struct EntryOrigin {
     pub number: u64,
 }
 
-/// An approved leaf with everything that scheduling needs, which saves every command from parsing the tree.
+/// An approved leaf with everything that scheduling needs, so that commands don't have to parse the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Leaf {
     pub id: TaskId,
     pub title: String,
-    /// Hash of its canonical text; reveals a later edit.
+    /// Hash of the leaf's canonical text, which reveals a later edit.
     pub hash: String,
-    /// The leaves it waits for; dependencies on parents are resolved to their leaves.
+    /// The leaves this one waits for; dependencies on parents are resolved to their leaves.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<TaskId>,
-    /// The leaves that must be over before it starts, however they ended; it needs nothing from them.
+    /// Leaves that must have ended before this one starts, no matter how; it needs nothing from them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<TaskId>,
-    /// The files it may change, relative to the repository. A folder ends with `/` or covers everything below it.
+    /// The files the leaf may change, relative to the repository. A folder ends with `/` or covers everything below it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<String>,
-    /// The references to lines, as far as they resolve; `None` in logs that don't record them.
+    /// The references to lines that could be resolved; `None` in logs that don't record them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stamps: Option<Vec<StampedReference>>,
-    /// Generated files it also reserves while it runs, and may change without listing them.
+    /// Generated files that the leaf also reserves while it runs, and may change without listing them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exclusive: Vec<String>,
     /// From 1 to 10.
     pub complexity: u32,
-    /// Its phase in the phased model of earlier versions, from 0.
+    /// The leaf's phase in the phased model of earlier versions, from 0.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub phase: usize,
 }
 
 impl Leaf {
-    /// The leaves that come before it, needed or not.
+    /// The leaves that must come before this one, whether or not it needs them.
     pub fn waits_for(&self) -> impl Iterator<Item = &TaskId> {
         self.dependencies.iter().chain(&self.after)
     }
 }
 
-/// The state a change is measured against. Taken at the first claim and kept when the claim is taken back, so half-done
-/// work still counts as the task's.
+/// The state that a change is measured against. Recorded at the first claim and kept if the claim is taken back, so
+/// half-done work still counts as the task's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Base {
     /// The working tree, as a git tree.
     pub tree: String,
-    /// The commit HEAD pointed to.
+    /// The commit that HEAD pointed to.
     pub head: String,
     /// The builder whose worktree the task is done in; `None` for the user's checkout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -139,7 +139,7 @@ pub enum Dispatch {
 pub struct AgentDispatch {
     pub dispatch: Dispatch,
     pub name: AgentName,
-    /// The task it concerns, if any.
+    /// The task that the order concerns, if any.
     pub task: Option<TaskId>,
 }
 
@@ -176,7 +176,8 @@ pub struct PeerMessage {
     pub text: String,
 }
 
-/// A reference to a line with the hash of its text, as version 0.2 approved it: the approval's own hash covers it.
+/// A reference to a line with the hash of its text, as recorded by version 0.2. Still stored because the approval's own
+/// hash covers it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StampedReference {
     path: String,
@@ -188,7 +189,7 @@ pub struct StampedReference {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportedTask {
     pub task: TaskId,
-    /// Its title; at the approval, an equal title identifies the same task.
+    /// The leaf's title; at the approval, the leaf counts as done only if its title is the same.
     pub title: String,
     /// The commit that the source names, if the repository has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -239,12 +240,12 @@ pub struct RunTerms {
     /// Id of the client's process, if known. A session resumed in another process has lost its agents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<u32>,
-    /// True if the lead said that its user can be asked; overrides what the session's surroundings suggest.
+    /// True if the lead said that its user can be asked; overrides what the environment of the session suggests.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub attended: bool,
     /// Maximum number of builders at work at once.
     pub builders: u32,
-    /// Maximum iterations of a task.
+    /// Maximum number of iterations per task.
     pub max_iterations: u32,
     /// Higher limits for harder tasks, in runs of earlier versions.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -254,13 +255,13 @@ pub struct RunTerms {
     /// True if `fp run` leads, with a process for each agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub processes: bool,
-    /// The flags of that `fp run`.
+    /// The flags of the `fp run` that leads.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub flags: RunFlags,
     /// True if the lead judges the work itself and starts no verifier.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lead_judges: bool,
-    /// The order of claims, and what keeps tasks apart.
+    /// The order of claims, and the execution model.
     #[serde(default)]
     pub policy: Policy,
     /// Absolute path of the checkout that receives passed tasks if each builder has its own worktree; `None` if all
@@ -273,7 +274,7 @@ pub struct RunTerms {
 }
 
 impl RunTerms {
-    /// The part that doesn't depend on the lead.
+    /// The terms without the fields that depend on the lead.
     pub(super) fn without_lead(&self) -> Self {
         Self {
             max_iterations: self.max_iterations,
@@ -304,7 +305,8 @@ pub struct Approve {
     /// HEAD at the approval, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
-    /// The history before the run, which settles the style of its commits; `None` in logs that don't record it.
+    /// The commit history before the run, which determines the style of the run's commits; `None` in logs that don't
+    /// record it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commits: Option<CommitHistory>,
     /// The commands to run once no task is left.
@@ -331,9 +333,9 @@ pub enum Event {
     },
     /// The plan was approved exactly as it stands: these leaves and their commands.
     Approved(Approve),
-    /// The task tree was checked after every mechanical fix.
+    /// The task tree was validated with all mechanical fixes applied.
     Validated {
-        /// Number of this pass since the tree was last valid, from 1.
+        /// Pass number, counted from 1 since the tree was last valid.
         pass: u32,
         #[serde(flatten)]
         seen: Seen,
@@ -342,12 +344,12 @@ pub enum Event {
     Critiqued(Critique),
     /// A run began, or another session took it over; the previous session's claims and agents are void.
     RunStarted(RunTerms),
-    /// Changes in the checkout that no task made are accepted.
+    /// Changes in the checkout that no task made were accepted.
     CheckoutSeen {
-        /// The working tree with them, as a git tree.
+        /// The working tree including these changes, as a git tree.
         tree: String,
     },
-    /// HEAD has moved since the last look.
+    /// HEAD has moved since it was last read.
     HeadMoved {
         /// The new HEAD.
         head: String,
@@ -368,10 +370,10 @@ pub enum Event {
     CheckedBefore {
         task: TaskId,
         checks: Vec<Check>,
-        /// True if all of them passed, which means that they prove nothing about the work.
+        /// True if all checks passed, which means that they prove nothing about the work.
         passed: bool,
     },
-    /// Commands stop being checks of a task.
+    /// Some commands no longer count as checks of a task.
     ChecksDropped {
         task: TaskId,
         commands: BTreeSet<String>,
@@ -395,13 +397,13 @@ pub enum Event {
     /// An agent ended its turn.
     AgentEnded {
         name: AgentName,
-        /// Its task, if it ended without a result.
+        /// The agent's task, if it ended without a result.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<TaskId>,
-        /// Its last words, if it ended without a result.
+        /// The agent's last words, if it ended without a result.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         said: Option<String>,
-        /// The minutes without a sign of life after which it was ended.
+        /// The minutes of silence after which the agent was ended, if it was.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         silent: Option<u32>,
     },
@@ -459,7 +461,7 @@ pub enum Event {
         #[serde(flatten)]
         work: MeasuredWork,
     },
-    /// A verifier judged. A fail sends the task back or ends it.
+    /// A verifier gave its verdict. A fail sends the task back or ends it.
     Judged {
         task: TaskId,
         #[serde(flatten)]
@@ -473,7 +475,7 @@ pub enum Event {
         /// The new token; the previous one is void.
         token: String,
         feedback: String,
-        /// The new base of the change, if its worktree was moved to a newer commit.
+        /// The new base of the change, if the task's worktree was moved to a newer commit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         base: Option<Base>,
     },
@@ -506,7 +508,7 @@ pub enum Event {
         /// The iteration of the next claim: one more if the attempt counts.
         iteration: u32,
     },
-    /// The log came from elsewhere, so what it says about unfinished tasks doesn't count.
+    /// The log came from elsewhere, so the progress it records for unfinished tasks doesn't count.
     ProgressDropped {},
     /// The task was given up.
     Failed { task: TaskId, reason: String },
@@ -519,15 +521,15 @@ pub enum Event {
     /// A failed task starts over with all its iterations.
     Retried {
         task: TaskId,
-        /// The tasks skipped only because of it, now pending again.
+        /// The tasks skipped only because of the failed one, now pending again.
         restored: Vec<TaskId>,
     },
-    /// A completed task was undone, and is pending as if nobody had touched it.
+    /// A completed task was undone and is pending again, as if nobody had touched it.
     RolledBack {
         task: TaskId,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commit: Option<String>,
-        /// The commit that undid it; `None` if the change was already gone or there was no commit.
+        /// The commit that undid the task; `None` if the change was already gone or there was no commit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         revert: Option<String>,
     },
@@ -562,7 +564,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// `name` ended its turn, and nothing more is known about it.
+    /// The event that `name` ended its turn, with no further details.
     pub fn agent_ended(name: AgentName) -> Self {
         Self::AgentEnded {
             name,
@@ -572,7 +574,7 @@ impl Event {
         }
     }
 
-    /// The claim on `task` is taken back; `iteration` is that of the next claim.
+    /// The event that the claim on `task` is taken back; `iteration` is the number of the next claim's iteration.
     pub(super) fn released(task: &TaskId, reason: impl Into<String>, iteration: u32) -> Self {
         Self::Released {
             task: task.clone(),
@@ -581,7 +583,7 @@ impl Event {
         }
     }
 
-    /// `task` can't be done, because `because` was given up.
+    /// The event that `task` can't be done, because `because` was given up.
     pub(super) fn skipped(task: &TaskId, because: &TaskId) -> Self {
         Self::Skipped {
             task: task.clone(),
@@ -589,7 +591,7 @@ impl Event {
         }
     }
 
-    /// Marks `task` as done without a commit, for the reason in `note`.
+    /// The event that `task` is done without a commit, for the reason in `note`.
     pub(super) fn done_without(task: &TaskId, note: &str) -> Self {
         Self::Completed {
             task: task.clone(),

@@ -1,6 +1,6 @@
-//! Supports a plan that several machines share. All have the same log in the same order, but each sees it from its own
-//! side: tasks, questions and notes are shared, while agents, worktrees and the checkout are those of this machine.
-//! Clocks aren't trusted here: a machine is given up by another that has heard nothing from it.
+//! Supports a plan shared by several machines. All have the same log in the same order, but each derives its own view:
+//! tasks, questions and notes are shared, while agents, worktrees and the checkout are those of the local machine.
+//! Clocks aren't trusted here: one machine gives up on another after hearing nothing from it for too long.
 
 use std::collections::BTreeSet;
 use std::mem::swap;
@@ -15,16 +15,17 @@ use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 /// A machine of a shared plan, as the log shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FleetMachine {
-    /// Number of its last entry.
+    /// Number of the machine's last entry.
     pub entries: u64,
-    /// Time of its last entry by its own clock.
+    /// Time of the machine's last entry by its own clock.
     pub at: Timestamp,
-    /// True if it has left.
+    /// True if the machine has left the plan.
     pub has_left: bool,
 }
 
 impl Event {
-    /// True if no other machine needs this event in order, so that it may wait for the next entry that one does need.
+    /// True if no other machine depends on this event's position in the log, so it may be held back until an event that
+    /// one does depend on.
     pub fn may_wait(&self) -> bool {
         match self {
             Self::HeadMoved { drifted, .. } => drifted.is_empty(),
@@ -34,7 +35,7 @@ impl Event {
             | Self::CheckedBefore { .. }
             | Self::AgentSpent { .. }
             | Self::Noted { .. } => true,
-            // Other machines build on these.
+            // Other machines rely on these.
             Self::Completed { .. }
             | Self::ScopeExtended { .. }
             | Self::ChecksDropped { .. }
@@ -43,7 +44,7 @@ impl Event {
         }
     }
 
-    /// The task that a machine has to hold for this event to count.
+    /// The task that a machine must hold for this event to count, if any.
     fn needs_hold_of(&self) -> Option<&TaskId> {
         match self {
             Self::CheckedBefore { .. }
@@ -58,7 +59,7 @@ impl Event {
         }
     }
 
-    /// The commit with which this event changes the integration branch.
+    /// The commit that this event adds to the integration branch, if any.
     pub fn commit_to_push(&self) -> Option<&str> {
         match self {
             Self::Completed { commit, .. } => commit.as_deref(),
@@ -67,7 +68,7 @@ impl Event {
         }
     }
 
-    /// True if it concerns only the machine that wrote it.
+    /// True if the event concerns only the machine that wrote it.
     fn is_of_own_machine(&self) -> bool {
         matches!(
             self,
@@ -116,7 +117,8 @@ impl State {
         AgentName::builder(number, self.machine.as_ref())
     }
 
-    /// A name for a machine that is about to join: `wanted`, with a number where another has or had that.
+    /// A name for a machine that is about to join: `wanted`, with a number appended if another machine has or had that
+    /// name.
     pub fn free_machine(&self, wanted: &MachineId) -> Option<MachineId> {
         let numbered =
             (2..=u32::MAX).map_while(|number| MachineId::new(format!("{wanted}-{number}")).ok());
@@ -124,8 +126,8 @@ impl State {
         names.find(|name| !self.machines.contains_key(name))
     }
 
-    /// The tasks that this machine held in `self`, but neither holds nor has completed in `after`, the state after
-    /// entries of others.
+    /// The tasks that this machine held in `self`, but in `after` neither holds nor has completed. `after` is the state
+    /// after entries of other machines.
     pub fn lost_since(&self, after: &Self) -> BTreeSet<TaskId> {
         let is_kept = |now: &TaskState| {
             after.is_own(now) && (now.status.is_running() || now.status == Status::Completed)
@@ -135,15 +137,15 @@ impl State {
         held.filter(is_lost).cloned().collect()
     }
 
-    /// The origin of the next entry of this machine, in a shared plan.
+    /// The origin of this machine's next entry; `None` unless the plan is shared.
     pub fn next_origin(&self) -> Option<EntryOrigin> {
         let machine = self.machine.clone().filter(|_| self.is_shared())?;
         let number = self.machines.get(&machine).map_or(0, |known| known.entries) + 1;
         Some(EntryOrigin { machine, number })
     }
 
-    /// Applies `waiting`, the waiting entries of this machine, on top of this state. Returns the result, and the
-    /// entries as they count there.
+    /// Applies `waiting`, this machine's unpublished entries, on top of this state. Returns the new state, and the
+    /// entries with the numbers and times they get there.
     pub fn with_waiting(&self, waiting: Vec<Entry>) -> (Self, Vec<Entry>) {
         let mut state = self.clone();
         let counted = |entry: Entry| {
@@ -163,7 +165,7 @@ impl State {
         (state, entries)
     }
 
-    /// Counts `entry` for the machine that wrote it; true if that is this one.
+    /// Records `entry` as the latest of the machine that wrote it. Returns true if that is this machine.
     pub(super) fn count_entry(&mut self, entry: &Entry) -> bool {
         let Some(by) = &entry.by else { return true };
         let is_own = self.machine.as_ref() == Some(&by.machine);
@@ -192,7 +194,7 @@ impl State {
         is_own
     }
 
-    /// The open questions that `entry` answers, in a shared plan.
+    /// The open questions that `entry` answers; empty unless the plan is shared.
     pub(super) fn answered_by(&self, entry: &Entry) -> Vec<Asked> {
         let answered = entry.events.iter().filter_map(|event| match event {
             Event::Answered { question, .. } => Some(question),
@@ -213,7 +215,7 @@ impl State {
         }
         let task = event.task().and_then(|id| self.task(id));
         let is_held = task.is_some_and(|task| task.status.is_running());
-        // Checks before the work count only along with a claim in the same entry, or if they raised a question.
+        // Results of checks before the work count only if the same entry claims the task, or if they raised a question.
         if let Event::CheckedBefore { passed, .. } = event {
             let claims = |other: &Event| {
                 matches!(other, Event::Claimed { .. }) && other.task() == event.task()
@@ -235,7 +237,7 @@ impl State {
         if event.is_of_own_machine() {
             return;
         }
-        // Each machine runs the end's commands itself before it finishes.
+        // Each machine runs the commands for the end of the run itself before it finishes.
         let has_end_commands = |approval: &Approval| !approval.end_commands.is_empty();
         if *event == Event::Finished && self.approval.as_ref().is_some_and(has_end_commands) {
             return;
@@ -270,8 +272,8 @@ impl State {
     }
 }
 
-/// Returns the entries of this machine that still wait after it has `lost` tasks to others. Drops events that require
-/// holding these tasks, and nudges, since the lead now has news to hear.
+/// Returns this machine's entries that are still to be published after it `lost` tasks to others. Drops events that
+/// require holding these tasks and, if there are any, nudges, since the lead now has news to hear.
 pub fn still_waiting(waiting: Vec<Entry>, lost: &BTreeSet<TaskId>) -> Vec<Entry> {
     let counts = |event: &Event| match event {
         Event::LeadNudged => lost.is_empty(),

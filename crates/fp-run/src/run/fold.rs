@@ -61,7 +61,7 @@ impl State {
         }
     }
 
-    /// Applies a log line with the authentication code `code`; `is_own` tells if this machine wrote it.
+    /// Applies a log line. `code` is its authentication code; `is_own` tells if this machine wrote it.
     pub fn apply_line(&mut self, entry: &Entry, code: &str, is_own: bool) {
         self.apply(entry);
         if !is_own {
@@ -332,8 +332,8 @@ impl State {
         }
     }
 
-    /// Remembers `tree` as the state in which `task` left the checkout, if it is done there and the run recorded the
-    /// checkout's first state.
+    /// Remembers `tree` as the state in which `task` left the checkout, if the task is done there and the run recorded
+    /// the checkout's first state.
     fn leave_checkout(&mut self, task: &TaskId, tree: &str) {
         let is_there = self
             .task(task)
@@ -343,8 +343,8 @@ impl State {
         }
     }
 
-    /// Takes over the approved leaves. A changed one keeps its history, but whatever was said about its old text is
-    /// dropped.
+    /// Takes over the approved leaves. A changed leaf keeps its history, but loses everything that was said about its
+    /// old text.
     fn take_leaves(&mut self, leaves: &[Leaf]) {
         let before = std::mem::take(&mut self.tasks).into_iter();
         let mut before: HashMap<TaskId, TaskState> =
@@ -435,7 +435,7 @@ impl State {
         };
         let is_fruitless = held.is_none() && agent.activity == Activity::Dispatched;
         if is_fruitless && agent.role == Role::Builder {
-            // A silence costs the whole timeout, so a second one is the last.
+            // A silent builder costs the whole timeout, so silence counts double and the second one is the last.
             agent.fruitless += 1 + silences;
         }
         (agent.activity, agent.since) = (Activity::Idle, at);
@@ -488,7 +488,7 @@ impl State {
 }
 
 impl TaskState {
-    /// Folds `event`, which is about this task, into it.
+    /// Folds `event`, which is about this task, into its state.
     fn fold(&mut self, event: &Event, at: Timestamp) {
         match event {
             Event::CheckedBefore { checks, passed, .. } => {
@@ -542,7 +542,7 @@ impl TaskState {
             Event::SubmitRefused { reason, .. } => self.refused = Some(reason.clone()),
             Event::Edited { path, .. } => self.edited.extend([path.clone()]),
             Event::ScopeExtended { granted, .. } => {
-                // A log may come from anywhere.
+                // The log may come from anywhere, so the path is checked again.
                 let allowed = allowed_path(&granted.path, PLANS);
                 let is_allowed = allowed.is_ok_and(|path| path == granted.path);
                 self.granted.extend(is_allowed.then(|| granted.clone()));
@@ -583,8 +583,8 @@ impl TaskState {
                 self.reason = None;
                 self.feedback = None;
                 self.submission = None;
-                // The other checks stay in the log. The notes about unfinished work are needed when the next plan
-                // starts.
+                // Keeps only the notes about unfinished work, which are needed when the next plan starts. The other
+                // checks stay in the log.
                 let verified = self.verification.iter_mut();
                 verified.for_each(|verified| verified.checks.retain(Check::lets_go));
             }
@@ -604,13 +604,13 @@ impl TaskState {
                 self.reason = Some(format!("Blocked by {because}"));
             }
             Event::RolledBack { commit, .. } => self.roll_back(commit.is_some()),
-            // The others are about the run.
+            // All other events are about the run.
             _ => {}
         }
     }
 
-    /// Half-done work stays in the user's checkout, and so does its base; a worktree starts at the base its claim
-    /// names.
+    /// In the user's checkout, half-done work stays, and so does its base. A worktree starts at the base named by its
+    /// claim.
     fn take_base(&mut self, base: &Base) {
         match &mut self.base {
             Some(kept) if kept.worktree.is_none() && base.worktree.is_none() => {
@@ -650,8 +650,8 @@ impl TaskState {
         self.ended_at = Some(at);
     }
 
-    /// Forgets the task's history. If no commit was undone, its changes are still there, and are measured from the old
-    /// base.
+    /// Forgets the task's history. If no commit was undone, keeps the old base, since the task's changes are still
+    /// there and are measured from it.
     fn roll_back(&mut self, is_undone: bool) {
         let begun = (self.base.take(), self.started_at);
         *self = Self::new(self.leaf.clone());

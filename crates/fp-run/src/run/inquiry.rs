@@ -17,7 +17,7 @@ pub const OPTIONS: std::ops::RangeInclusive<usize> = 2..=4;
 /// Maximum length of a question and of a reason, in characters.
 pub const MAX_CHARS: usize = 500;
 
-/// Advice for a builder that can't have a file.
+/// Advice for a builder whose request for a file is refused.
 const DO_WITHOUT: &str =
     "do the task within its files, or submit it and say in a note what is missing";
 
@@ -28,7 +28,7 @@ pub enum Extension {
     Listed,
     /// The file belongs to the task from now on.
     Allowed(Vec<Event>),
-    /// The user is asked; holds the question's id.
+    /// The user is being asked; holds the question's id.
     Asked(String, Vec<Event>),
 }
 
@@ -184,7 +184,7 @@ fn granted_file(task: &TaskId, path: String, reason: String, by: Decider) -> Eve
     }
 }
 
-/// Returns `path` in normal form if a task may have it at all.
+/// Returns the normal form of `path`, or a refusal if no task may have it.
 pub(super) fn allowed_path(path: &str, plans: &str) -> Result<String, Refusal> {
     let refused = |why: String| {
         let said = format!("{path:?} can't be part of a task: {why}");

@@ -1,11 +1,11 @@
-//! Words the messages to agents: a prompt to start with, or one that wakes them. Each names only the command to run,
-//! whose output says the rest.
+//! Composes the messages to agents: prompts for new agents, and messages that wake idle ones. Each names only the
+//! command to run, whose output says the rest.
 
 use super::state::{Asked, State, TaskState};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 use fp_plan::text::prompt_lines;
 
-/// Maximum length of a quoted text of an agent or the user, in bytes; the claim has the full text.
+/// Maximum length of a quoted text from an agent or the user, in bytes; the claim has the full text.
 const MAX_MESSAGE: usize = 8192;
 
 /// The prompt of a new builder.
@@ -72,8 +72,8 @@ pub fn lead_deadlock(plan: &PlanId) -> String {
     )
 }
 
-/// The message to the idle `owner` of `task`: the answer it waits for, or its feedback. If it stopped after hearing
-/// that, a plain nudge.
+/// The message to the idle `owner` of `task`: the answer it waits for, or that its work didn't pass. If it stopped
+/// after hearing that, a plain nudge.
 pub fn wake_up(state: &State, task: &TaskState, owner: &AgentName) -> String {
     let (plan, id) = (&state.plan_id, &task.leaf.id);
     let is_answered = |asked: &&Asked| Some(&asked.question.id) == task.answered.as_ref();

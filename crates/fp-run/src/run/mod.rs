@@ -1,5 +1,5 @@
 //! Models a run as a pure state machine to make every decision testable: events fold into a state, commands are decided
-//! against it, and the next actions follow from it. Clock, files and processes come in as arguments.
+//! against it, and the next actions follow from it. The clock, files and processes are passed in as arguments.
 
 pub mod approval;
 pub mod consent;

@@ -1,6 +1,6 @@
-//! Decides what is due next. An action that starts something is logged as dispatched before anybody sees it, and
-//! printed again, marked as a repeat, until its agent is heard from, so it can't be lost by the lead. Whatever a dead
-//! agent left undone becomes due again automatically.
+//! Decides what is due next. An action that starts something is logged as dispatched before anybody sees it. It is
+//! printed again, marked as a repeat, until its agent is heard from, so the lead can't lose it. Whatever a dead agent
+//! left undone becomes due again automatically.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,11 +24,11 @@ pub const BUILDER: &str = "fp:builder";
 /// Agent type of a verifier, as the client addresses it.
 pub const VERIFIER: &str = "fp:verifier";
 
-/// Verifiers per submission before the user is asked.
+/// Number of verifiers per submission before the user is asked.
 const VERIFIERS: u32 = 2;
-/// Times that a builder may fall silent on one task before the task fails.
+/// Number of times a builder may fall silent on one task before the task fails.
 const SILENCES: u32 = 2;
-/// Consecutive times a builder may end without a task before the user is asked.
+/// Number of consecutive times a builder may end without a task before the user is asked.
 const FRUITLESS: u32 = 3;
 
 /// One action for the lead.
@@ -41,18 +41,18 @@ pub enum LeadAction {
         name: AgentName,
         agent: &'static str,
         prompt: String,
-        /// The agent's player; a session uses only its model.
+        /// The program and model that play the agent; a session uses only the model.
         #[serde(flatten, serialize_with = "model_of")]
         player: AgentPlayer,
-        /// True if the lead was told before and the agent hasn't been heard from.
+        /// True if the lead was already told this and the agent hasn't been heard from since.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         again: bool,
     },
-    /// Send a message to a builder that waits.
+    /// Send a message to a waiting builder.
     Resume {
         name: AgentName,
         message: String,
-        /// Who plays it.
+        /// The program and model that play the builder.
         #[serde(skip)]
         player: AgentPlayer,
         /// As in `Spawn`.
@@ -92,9 +92,9 @@ pub enum LeadAction {
         #[serde(rename = "multiSelect")]
         multi_select: bool,
     },
-    /// End the turn; any of these events wakes the lead.
+    /// End the turn, until something listed in `on` wakes the lead.
     Wait {
-        /// The work under way.
+        /// The work under way, and anything else that the run waits for.
         on: Vec<String>,
     },
     /// Tell the user which tasks wait for what.
@@ -109,12 +109,12 @@ pub enum LeadAction {
     },
     /// Show the report; the run is over.
     Finish {
-        /// Filled in when it is shown.
+        /// Filled in when the action is shown.
         report: String,
     },
 }
 
-/// Serializes the model, which is all that a session uses of a player.
+/// Serializes only the model of `player`, since a session uses nothing else of it.
 fn model_of<S: Serializer>(player: &AgentPlayer, serializer: S) -> Result<S::Ok, S::Error> {
     let model = player.model.iter().map(|model| ("model", model));
     model.collect::<BTreeMap<_, _>>().serialize(serializer)
@@ -139,7 +139,7 @@ impl LeadAction {
         }
     }
 
-    /// True if it starts or wakes an agent and the lead hasn't been told before.
+    /// True if the action starts or wakes an agent and the lead hasn't been told before.
     fn is_new_dispatch(&self) -> bool {
         match self {
             Self::Spawn { again, .. } | Self::Resume { again, .. } | Self::Verify { again, .. } => {
@@ -164,17 +164,17 @@ pub struct RunSurroundings {
     pub now: Timestamp,
     /// True if the user can be asked.
     pub attended: bool,
-    /// Maximum nudges of a builder in one iteration.
+    /// Maximum number of nudges per builder and iteration.
     pub nudges: u32,
     /// Silence after which an agent counts as ended.
     pub timeout: SignedDuration,
     /// The leaves that differ from the approval.
     pub edited: BTreeSet<TaskId>,
-    /// HEAD's move since the last look, if it moved.
+    /// HEAD's move since it was last read, if any.
     pub moved: Option<Moved>,
     /// A fresh token, in case a task is sent back.
     pub token: String,
-    /// Who plays the agents.
+    /// The programs and models that play the agents.
     pub agents: Agents,
     pub budget: Budget,
     /// Machines that haven't been heard from for too long.
@@ -186,7 +186,7 @@ pub struct RunSurroundings {
 }
 
 impl RunSurroundings {
-    /// Collects the surroundings known at `now`. Nothing counts as edited or moved, and the empty token means that
+    /// Collects the surroundings at `now`. Treats nothing as edited or moved, and leaves the token empty, so that
     /// nothing can be sent back.
     pub fn new(
         state: &State,
@@ -199,7 +199,7 @@ impl RunSurroundings {
             attended: session_is_attended || state.terms().attended,
             nudges: settings.nudge.max_retries,
             timeout: match state.has_processes() {
-                // `fp run` sees its processes end.
+                // `fp run` notices when its processes end, so it needs no timeout.
                 true => SignedDuration::MAX,
                 false => SignedDuration::from_mins(settings.agents.silence_minutes.into()),
             },
@@ -213,7 +213,7 @@ impl RunSurroundings {
 /// Events to record, and the actions they make due.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LeadTurn {
-    /// To be logged before the actions are shown.
+    /// To be logged before the actions are shown to the lead.
     pub events: Vec<Event>,
     /// In the order in which the lead does them.
     pub actions: Vec<LeadAction>,
@@ -274,7 +274,7 @@ impl State {
         draft.end_agents(ended);
         draft.look_at_head();
         draft.answer_unattended();
-        // Comes after the answers by a rule, which change what is repeated.
+        // Must follow the automatic answers, because they change which dispatches are repeated.
         draft.repeat_dispatches();
         if draft.spent_budget(None).is_some() {
             draft.ask_to_spend();
@@ -294,7 +294,7 @@ impl State {
     }
 }
 
-/// A turn in the making, and the state after it.
+/// A turn under construction, and the state after its events so far.
 struct Draft<'a> {
     state: State,
     around: &'a RunSurroundings,
@@ -336,7 +336,7 @@ impl<'a> Draft<'a> {
         let is_silent = |since: Timestamp| {
             counted(since).is_some_and(|since| now.duration_since(since) > self.around.timeout)
         };
-        // A report repeated after a killed `next` refers to the previous turn.
+        // An end that is reported again because `next` was killed refers to the agent's previous turn.
         let is_untold = |name: &AgentName| self.state.untold.iter().any(|told| told.name == *name);
         let active = self.state.active_agents();
         let over = active.filter(|(name, agent)| {
@@ -348,7 +348,8 @@ impl<'a> Draft<'a> {
         self.record_all(over);
     }
 
-    /// Repeats to the lead what a killed `next` may not have told it, and what it was told and may have lost.
+    /// Repeats the dispatches that a killed `next` may not have shown to the lead, and those that the lead has seen but
+    /// may have lost.
     fn repeat_dispatches(&mut self) {
         let State {
             untold,
@@ -364,8 +365,8 @@ impl<'a> Draft<'a> {
         self.turn.actions = actions.collect();
     }
 
-    /// Records changes to what pending tasks were planned on, and asks once about all of them. Ignores a move of HEAD
-    /// while the plan itself commits: a later look can tell whose commits they are.
+    /// Records the drift of pending tasks, and asks about all of it in one question. Ignores a move of HEAD while the
+    /// plan itself is committing: later it will be clear whose commits they are.
     fn look_at_head(&mut self) {
         let moved = self.around.moved.as_ref();
         if let Some(moved) = moved.filter(|_| !self.state.is_committing()) {
@@ -413,8 +414,8 @@ impl<'a> Draft<'a> {
         limit.filter(|limit| self.state.is_spent(*limit, task))
     }
 
-    /// Asks if more may be spent, provided that anything would be started. If a rule has to answer, waits until nothing
-    /// is under way.
+    /// Asks if more may be spent, provided that anything would be started. In an unattended run, where a rule answers,
+    /// waits until nothing is under way.
     fn ask_to_spend(&mut self) {
         let mut would = Draft::new(&self.state, self.around);
         would.start_verifiers();
@@ -459,7 +460,7 @@ impl<'a> Draft<'a> {
         let due: Vec<TaskState> = self.state.own_running().filter(is_due).cloned().collect();
         for task in due {
             if self.state.terms().lead_judges {
-                // Nothing is recorded, because nothing is started: it stays due until there is a verdict.
+                // Nothing is started, so nothing is recorded: the judgement stays due until there is a verdict.
                 self.turn.actions.push(LeadAction::Judge {
                     prompt: message::judge_prompt(&self.state.plan_id, &task),
                     iteration: task.iteration,
@@ -481,7 +482,8 @@ impl<'a> Draft<'a> {
             let said = self.state.said_by_verifiers(id);
             return self.ask_once(topic, &said);
         }
-        // A retried task starts over at the first iteration, and the client still knows the earlier verifiers.
+        // A retried task starts over at the first iteration, but the client still knows the earlier verifiers by their
+        // names.
         let is_new = |name: &AgentName| !self.state.agents.contains_key(name);
         let mut names = (task.verifiers..=u32::MAX).map_while(|nth| verifier_name(task, nth));
         if let Some(name) = names.find(is_new) {
@@ -554,7 +556,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Takes a claim back. Counts the attempt, or this would never end.
+    /// Takes a claim back. The attempt counts, since otherwise this could repeat forever.
     fn take_back(&mut self, task: &TaskState, reason: &str) {
         let id = &task.leaf.id;
         match self.state.is_last_attempt(task) {
@@ -568,7 +570,7 @@ impl<'a> Draft<'a> {
         self.record(self.state.ask_about(Topic::TaskFailed(id.clone()), reason));
     }
 
-    /// Records that the lead has to start or wake `name`, and adds the action that says so.
+    /// Records that the lead has to start or wake `name`, and adds the action that tells it to.
     fn dispatch_agent(&mut self, dispatch: Dispatch, name: AgentName, task: Option<TaskId>) {
         let due = AgentDispatch {
             dispatch,
@@ -621,8 +623,8 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// The player for `name`, which is about to claim: builders claim in the order of their names, each the first task
-    /// left.
+    /// The program and model for `name`, which is about to claim. Builders are expected to claim in name order, each
+    /// the first task left.
     fn player_of_next(&self, name: &AgentName) -> AgentPlayer {
         let agents = &self.around.agents;
         let task = match agents.by_complexity.is_empty() {
@@ -644,7 +646,7 @@ impl<'a> Draft<'a> {
         names.filter(|name| self.state.held_by(name).is_none())
     }
 
-    /// Assigns builders to ready tasks, as many as can run side by side.
+    /// Dispatches builders for as many ready tasks as can run side by side.
     fn staff_builders(&mut self) {
         let on_their_way = self.on_their_way().count();
         let builders = self.state.run.as_ref().map_or(1, |run| run.terms.builders);
@@ -685,7 +687,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Counts the ready tasks that can run at the same time, in order; stops at `enough`.
+    /// Counts, in claim order, the ready tasks that can run at the same time; stops at `enough`.
     fn startable(&self, enough: usize) -> usize {
         let mut taken: Vec<Vec<&str>> = Vec::new();
         for task in self.state.ready(&self.around.edited) {
@@ -734,7 +736,7 @@ impl<'a> Draft<'a> {
         self.turn.actions.push(last);
     }
 
-    /// The action that ends a turn without a question, while the run waits `on` something.
+    /// The action that ends a turn without a question. `on` lists what the run waits for, if anything.
     fn last_action(&self, on: Vec<String>) -> LeadAction {
         let (state, plan) = (&self.state, &self.state.plan_id);
         if !on.is_empty() {
@@ -772,7 +774,7 @@ impl<'a> Draft<'a> {
         agents.chain(commits).chain(elsewhere).collect()
     }
 
-    /// The open tasks whose obstacle is `wanted`, each with the reason.
+    /// One line for each open task whose obstacle is `wanted`, with the reason why it can't be claimed.
     fn open_chain(&self, wanted: impl Fn(Option<&Obstacle>) -> bool) -> Vec<String> {
         let obstacles = self.state.obstacles(&self.around.edited);
         let open = self

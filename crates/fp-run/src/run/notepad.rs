@@ -12,7 +12,7 @@ use fp_plan::plan::id::TaskId;
 use fp_plan::plan::path::overlap;
 use fp_plan::text::one_line;
 
-/// Maximum notes per payload.
+/// Maximum number of notes per payload.
 pub const NOTES_PER_PAYLOAD: usize = 10;
 
 /// Maximum length of a note in characters; longer ones are cut.
@@ -60,7 +60,7 @@ impl std::str::FromStr for Note {
 }
 
 impl Note {
-    /// The same note, learned in `task`.
+    /// The same note, marked as learned in `task`.
     pub fn learned_in(self, task: &TaskId) -> Self {
         let task = Some(task.clone());
         Self { task, ..self }

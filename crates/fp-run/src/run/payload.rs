@@ -25,17 +25,17 @@ pub struct Around<'a> {
     pub tree: &'a str,
     /// Path of the task's worktree, unless that is the user's checkout.
     pub place: Option<&'a str>,
-    /// The text about an earlier attempt's work, if any of it is left.
+    /// The text about work left over from an earlier attempt, if any.
     pub earlier: Option<&'a str>,
     /// Path of the file with the conventions and commands of the code base, if there is one.
     pub conventions: Option<&'a str>,
     /// The language for texts that people read, if known.
     pub language: Option<&'a str>,
-    /// The section of the project's specs, limited to [`ROOM_FOR_SPECS`]; empty if there are none.
+    /// The section with the project's specs, limited to [`ROOM_FOR_SPECS`]; empty if there are none.
     pub specs: &'a str,
 }
 
-/// Bytes of a payload that specs may take.
+/// Maximum bytes of a payload that specs may take.
 pub const ROOM_FOR_SPECS: usize = 2048;
 
 /// A heading and the parts below it.
@@ -115,8 +115,8 @@ pub(super) enum Rank {
 }
 
 impl Rank {
-    /// The number of lines that the first round of cuts keeps, and the number that always stay. A part that the task
-    /// can't be done without stays whole in the first round.
+    /// The number of lines that the first round of cuts keeps, and the number that is never removed. A part that the
+    /// task can't be done without stays whole in the first round.
     fn kept_lines(self) -> (usize, usize) {
         match self {
             Self::Twice | Self::Distant => (0, 0),
@@ -129,8 +129,8 @@ impl Rank {
         }
     }
 
-    /// The index of the next line to remove out of `count`: the oldest for texts from during the run, the middle for
-    /// feedback, which begins with the most important lines and ends with the last output, and otherwise the last.
+    /// The index of the next line to remove out of `count`. For notes and answers, that is the oldest; for feedback,
+    /// which begins with the most important lines and ends with the last output, the middle; otherwise the last.
     fn next_gap(self, count: usize) -> usize {
         match self {
             Self::Notes | Self::Answers => 0,
@@ -143,7 +143,7 @@ impl Rank {
 #[derive(Debug, Clone)]
 struct Cut {
     rank: Rank,
-    /// A noun for its lines.
+    /// Noun for the part's lines if some are missing.
     what: &'static str,
     /// Tells where to find the whole part.
     whole: String,
@@ -212,7 +212,7 @@ impl PayloadPart {
             .sum()
     }
 
-    /// The lines, with the one that tells what is missing.
+    /// The lines, including the one that says what is missing, if any.
     fn texts(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let (before, behind) = self.lines.split_at(self.gap);
         let texts = |lines| <[Line]>::iter(lines).map(|line| Cow::from(&line.text));
@@ -237,8 +237,8 @@ impl PayloadPart {
         (!counts.is_empty()).then(|| format!("({what}{colon} {}; {whole})", counts.join(", ")))
     }
 
-    /// Removes one more line, or the end of one, down to the useful minimum, or to almost nothing if `to_the_last`.
-    /// Returns false if nothing more can go.
+    /// Removes one line or shortens one, down to the useful minimum, or to almost nothing if `to_the_last`. Returns
+    /// false if nothing more can go.
     fn shrink(&mut self, to_the_last: bool) -> bool {
         let Some(rank) = self.cut.as_ref().map(|cut| cut.rank) else {
             return false;

@@ -10,9 +10,9 @@ use super::refusal::{Refusal, decline};
 use super::state::State;
 use crate::critique::{CriticVerdict, Critique};
 
-/// Validation passes a tree gets to become valid.
+/// Maximum number of validation passes for a tree to become valid.
 pub const PASSES: u32 = 6;
-/// Critiques a tree gets before the user decides about the remaining findings.
+/// Maximum number of critiques of a tree; after that, the user decides about the remaining findings.
 pub const ROUNDS: u32 = 3;
 
 /// The history of a tree since its last approval.
@@ -20,12 +20,12 @@ pub const ROUNDS: u32 = 3;
 pub struct Planning {
     /// Validation passes since the tree was last valid.
     pub passes: u32,
-    /// The rules that failed in every one of those passes.
+    /// The rules that failed in every pass since then.
     pub failing: BTreeSet<String>,
-    /// The last counted tree.
+    /// The last tree that was counted as a pass.
     pub validated: Option<Validated>,
     pub rounds: u32,
-    /// The last critique, even one before the approval.
+    /// The last critique, even if it predates the approval.
     pub critique: Option<LastCritique>,
 }
 
@@ -34,17 +34,17 @@ pub struct Planning {
 #[serde(rename_all = "camelCase")]
 pub struct Validated {
     pub tree_hash: String,
-    /// True if it had no errors.
+    /// True if the tree had no errors.
     pub valid: bool,
 }
 
-/// A critique without its findings, which stay only in the log because every command reads the state.
+/// A critique without its findings. They stay only in the log, to keep the state small, since every command reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LastCritique {
     /// From 1.
     pub round: u32,
-    /// The severest verdict among its findings.
+    /// The severest verdict among the critique's findings.
     pub verdict: CriticVerdict,
     /// Hash of the judged tree.
     pub tree_hash: String,
@@ -52,14 +52,14 @@ pub struct LastCritique {
     pub findings: usize,
 }
 
-/// The result of validating a tree after every mechanical fix.
+/// The result of validating a tree with all mechanical fixes applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Seen {
     pub tree_hash: String,
-    /// Number of findings that fail it.
+    /// Number of findings that fail validation.
     pub errors: usize,
-    /// Number of findings that don't.
+    /// Number of findings that don't fail validation.
     pub warnings: usize,
     /// The rules behind the failing findings.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
@@ -67,7 +67,7 @@ pub struct Seen {
 }
 
 impl Planning {
-    /// Resets the counters because the goal has changed. Keeps the last critique for reading.
+    /// Resets the counters because the goal has changed. Keeps the last critique so that it can still be read.
     pub fn begin_anew(&mut self) {
         *self = Self {
             critique: self.critique.take(),
@@ -75,13 +75,13 @@ impl Planning {
         };
     }
 
-    /// True if every pass is used up and `seen` would be another failure.
+    /// True if all passes are used up and `seen` would be another failure.
     pub fn is_over(&self, seen: &Seen) -> bool {
         seen.errors > 0 && self.passes >= PASSES && !self.is_counted(seen)
     }
 
-    /// Returns the event that counts `seen`, unless the last counted tree was the same, with the same outcome, or the
-    /// passes are used up.
+    /// Returns the event that counts `seen` as a pass. `None` if the last counted tree was the same and had the same
+    /// outcome, or if the passes are used up.
     pub fn count_pass(&self, seen: &Seen) -> Option<Event> {
         let is_new = !self.is_counted(seen) && !self.is_over(seen);
         is_new.then(|| Event::Validated {
@@ -131,8 +131,7 @@ impl Validated {
 }
 
 impl State {
-    /// Assigns a round to a critique. A critic that repeats itself doesn't use up a round. Refused after the last
-    /// round.
+    /// Assigns a round to a critique. Judging the same tree again doesn't use up a round. Refused after the last round.
     pub fn criticise(&self, judged: Critique) -> Result<Critique, Refusal> {
         let Planning {
             rounds, critique, ..

@@ -11,7 +11,7 @@ use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::SpendingLimit;
 use fp_plan::text::prompt_lines;
 
-/// Maximum length of a text of a builder or another machine, in bytes.
+/// Maximum length of a text from a builder or another machine, in bytes.
 const MAX_SAID: usize = 8000;
 /// Maximum length of a question, in bytes; its commands are shown in full.
 const MAX_QUESTION: usize = 64 * 1024;
@@ -38,7 +38,8 @@ impl AnswerOption {
 pub enum Topic {
     /// A task has used up its iterations.
     TaskFailed(TaskId),
-    /// A task failed only because of commands, or they had already failed in the same tree: the plan may be at fault.
+    /// A task failed only because of its commands, or they had already failed in the same tree: the plan may be at
+    /// fault.
     CheckFailed {
         task: TaskId,
         commands: BTreeSet<String>,
@@ -55,9 +56,9 @@ pub enum Topic {
     IndexLocked(TaskId),
     /// A hook changed the content of a commit.
     CommitRewritten(TaskId),
-    /// Files of the checkout changed while no task had them.
+    /// Files in the checkout changed while no task held them.
     CheckoutChanged {
-        /// The working tree with these changes.
+        /// The working tree including these changes.
         tree: String,
         paths: Vec<RepoPath>,
     },
@@ -66,26 +67,26 @@ pub enum Topic {
     /// The agents of the run, or of a task, have used up their budget.
     Budget {
         limit: SpendingLimit,
-        /// The cost at the time of asking.
+        /// The amount spent when the question was asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         spent: Option<SpendingLimit>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<TaskId>,
     },
-    /// A check failed once no task was left.
+    /// A check at the end of the run failed.
     EndChecks,
     /// Something these tasks were planned on has changed.
     Drift(Vec<TaskId>),
-    /// Test-driven work: a task's checks pass before the work.
+    /// Test-driven work: a task's checks already pass before the work.
     PassesBefore(TaskId),
-    /// A builder's own question about its task.
+    /// A builder asked a question about its task.
     Clarify(TaskId),
     /// A builder doubted commands of its own task, in runs of version 0.2.
     CheckDoubted {
         task: TaskId,
         commands: BTreeSet<String>,
     },
-    /// A builder wants to change a file outside its task.
+    /// A builder asked to change a file outside its task.
     Scope {
         task: TaskId,
         /// In normal form.
@@ -132,7 +133,7 @@ impl Topic {
         }
     }
 
-    /// True if `event` can be the consequence of an answer. Covers only events that require a hold on their task.
+    /// True if an answer can cause `event`. Covers only events that require holding their task.
     pub(super) fn offers(&self, event: &Event) -> bool {
         let is_it = self.task().is_some() && self.task() == event.task();
         match event {
@@ -153,7 +154,7 @@ impl Topic {
         }
     }
 
-    /// True if a builder asked it and waits for the answer.
+    /// True if a builder asked the question and is waiting for the answer.
     pub fn is_inquiry(&self) -> bool {
         matches!(
             self,
@@ -173,7 +174,7 @@ pub struct Question {
     pub header: String,
     /// The options, recommended one first.
     pub options: Vec<AnswerOption>,
-    /// The reason for asking; empty if the text says so.
+    /// The reason for asking; empty if the text already gives it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
 }
@@ -211,7 +212,7 @@ pub enum AnswerChoice {
     /// Stop running these commands as checks of the task.
     #[strum(to_string = "Run without this check")]
     Drop,
-    /// Build it anyway.
+    /// Build the task anyway.
     #[strum(to_string = "Build it")]
     Build,
     /// Accept the task as done: nothing is left to do.
@@ -293,8 +294,8 @@ impl AnswerChoice {
 const GO_ON: &str = "How should it continue?";
 
 impl Topic {
-    /// The heading, the choices with the recommended one first, and the choice taken if nobody can be asked. That one
-    /// continues with whatever can be done, and can't loop. A builder's own question comes with its own options.
+    /// The heading, the choices with the recommended one first, and the choice taken if nobody can be asked, which
+    /// continues with whatever can be done and can't loop. A builder's own question comes with its own options.
     pub(super) fn form(&self) -> (&'static str, &'static [AnswerChoice], AnswerChoice) {
         use AnswerChoice::*;
         match self {
@@ -383,12 +384,12 @@ impl Topic {
     }
 }
 
-/// Makes a text of a model or a stranger safe for a prompt, on one line.
+/// Makes text from a model or a stranger safe for a prompt and puts it on one line.
 pub(super) fn safe_line(text: &str) -> String {
     said_within(text, MAX_SAID)
 }
 
-/// As [`safe_line`], but cut to at most `max` bytes.
+/// Like [`safe_line`], but cuts to at most `max` bytes.
 pub(super) fn said_within(text: &str, max: usize) -> String {
     let safe = prompt_lines(text, max);
     let lines = safe.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -396,7 +397,7 @@ pub(super) fn said_within(text: &str, max: usize) -> String {
 }
 
 impl Question {
-    /// Words the question about `topic`. `serial` makes its id unique; `reason` tells what happened.
+    /// Composes the question about `topic`. `serial` makes its id unique; `reason` says what happened.
     pub fn new(topic: Topic, serial: u64, reason: &str) -> Self {
         let (header, offered, _) = topic.form();
         let option = |choice: &AnswerChoice| AnswerOption {
@@ -416,8 +417,8 @@ impl Question {
         }
     }
 
-    /// The question as it is asked and compared: each of its texts is put on one line, since it may come from a builder
-    /// or another machine.
+    /// The question as it is shown and compared: each text is made safe and put on one line, since it may come from a
+    /// builder or another machine.
     pub fn with_safe_texts(&self) -> Self {
         let options = self
             .options

@@ -1,5 +1,5 @@
-//! Derives from the state which tasks can be claimed, and why the others can't; none of this is stored. A refused
-//! claim, the status report, a deadlock and `fp status --ready` all take their reasons from here.
+//! Derives from the state which tasks can be claimed, and why the others can't; none of this is stored. Refused claims,
+//! the status report, deadlock reports and `fp status --ready` all get their reasons here.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -24,7 +24,7 @@ pub struct Obstacles<'s, 'e> {
     edited: &'e BTreeSet<TaskId>,
     /// The running tasks with the paths they reserve.
     running: Vec<(&'s TaskState, Vec<Cow<'s, str>>)>,
-    /// The tasks with a command that failed before any work, while the user is asked about it.
+    /// The tasks with a command that failed before any work and that the user is being asked about.
     fails_before: BTreeSet<&'s TaskId>,
 }
 
@@ -81,7 +81,7 @@ impl Obstacles<'_, '_> {
     }
 }
 
-/// A doubt that the user must settle before a claim.
+/// Returns a doubt that the user must settle before `task` can be claimed, if any.
 fn doubt_about(task: &TaskState) -> Option<Obstacle> {
     let unproven = |before: &ChecksBefore| before.passed && before.waived.is_none();
     if task.to_revise {
@@ -114,8 +114,8 @@ impl State {
     }
 
     /// The tasks that can be claimed, apart from run-wide obstacles, in claim order. With several builders, the task
-    /// with the most work depending on it comes first, which makes the run shortest. Ties, and a run with one builder,
-    /// follow the policy's order.
+    /// with the most work depending on it comes first, to keep the run short. Ties, and a run with one builder, follow
+    /// the policy's order.
     pub fn ready(&self, edited: &BTreeSet<TaskId>) -> Vec<&TaskState> {
         let obstacles = self.obstacles(edited);
         let is_ready = |task: &&TaskState| obstacles.obstacle_to(task).is_none();
@@ -147,7 +147,7 @@ impl State {
         work_behind(&weights, users)
     }
 
-    /// The run-wide obstacle, if any: the plan isn't approved, or its run isn't running.
+    /// The run-wide obstacle, if any: the plan isn't approved, or its run hasn't started or is over.
     pub fn bar(&self) -> Option<Obstacle> {
         match (&self.approval, &self.run) {
             (None, _) => Some(Obstacle::NotApproved),
@@ -203,7 +203,7 @@ impl State {
         }
     }
 
-    /// The failed task that keeps `task` from ever being done.
+    /// The failed task because of which `task` can never be done, if any.
     pub(super) fn lost_cause(&self, task: &TaskState) -> Option<TaskId> {
         let dependencies = task.leaf.dependencies.iter().filter_map(|id| self.task(id));
         let is_lost = |task: &&TaskState| matches!(task.status, Status::Failed | Status::Skipped);
@@ -249,38 +249,38 @@ impl State {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum Obstacle {
-    /// It is completed.
+    /// The task is completed.
     Done,
-    /// It was given up.
+    /// The task was given up.
     Failed,
-    /// A task it can't do without was given up.
+    /// A task that this one needs was given up.
     Blocked {
         /// The task that was given up.
         by: TaskId,
     },
-    /// Somebody builds it, or it awaits its verdict.
+    /// A builder is working on the task, or it awaits its verdict.
     Held {
         /// The builder.
         by: Option<AgentName>,
-        /// One of the two running states.
+        /// `Implementing` or `AwaitingVerification`.
         status: Status,
     },
-    /// It differs from the approval.
+    /// The task differs from the approval.
     Edited,
-    /// Something it was planned on has changed.
+    /// Something the task was planned on has changed.
     Drifted { drift: Drift },
-    /// The user wants it changed.
+    /// The user wants the task changed.
     ToRevise,
-    /// Test-driven work: its checks pass before the work.
+    /// Test-driven work: the task's checks already pass before the work.
     PassesBefore,
-    /// One of its commands failed before any work.
+    /// One of the task's commands failed before any work.
     FailsBefore,
     /// Dependencies are not completed.
     Waits {
         /// In the order in which the task names them.
         on: Vec<TaskId>,
     },
-    /// A running task may change one of its files.
+    /// A running task may change one of this task's files.
     File {
         /// The running task.
         task: TaskId,
@@ -296,7 +296,7 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
-    /// True if only a new approval removes it.
+    /// True if only a new approval removes this obstacle.
     pub fn wants_approval(&self) -> bool {
         matches!(self, Self::ToRevise | Self::Edited | Self::Drifted { .. })
     }
@@ -314,8 +314,8 @@ pub(super) fn tasks_listed<'i>(ids: impl ExactSizeIterator<Item = &'i TaskId>) -
     format!("{noun} {}", ids_listed(ids))
 }
 
-/// The way a run works through its tasks. Runs of earlier versions that went by phases or one by one continue in
-/// parallel.
+/// The way a run works through its tasks. Earlier versions also ran tasks by phase or one by one; such runs now
+/// continue in parallel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ExecutionModel {
@@ -340,7 +340,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Reads the policy from `settings`. Document order ignores `composites`, the measured signals.
+    /// Reads the policy from `settings`. `composites` are the measured signals; document order ignores them.
     pub fn new(settings: &Settings, composites: impl IntoIterator<Item = (TaskId, u8)>) -> Self {
         let order = settings.execution_order;
         let by_signal = order != ExecutionOrder::DocumentOrder;

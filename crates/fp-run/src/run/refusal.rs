@@ -6,7 +6,7 @@ use super::state::TaskState;
 use fp_plan::hint::{Exit, Hint};
 use fp_plan::plan::id::TaskId;
 
-/// The reason for refusing a command. Together with its hint, it names what was asked, the state, and what is allowed.
+/// The reason for refusing a command. Its message and hint together name the request, the state, and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The approved plan has no such leaf.
@@ -24,11 +24,11 @@ pub enum Refusal {
     /// The leaf was edited after the approval.
     #[error("task {0} was edited after the plan was approved")]
     Edited(TaskId),
-    /// A refusal that only its message describes.
+    /// A refusal without a variant of its own, described only by its message.
     #[error("{said}")]
     Request {
         said: String,
-        /// The way out.
+        /// Advice on what to do instead.
         hint: String,
     },
 }
@@ -55,7 +55,7 @@ impl Hint for Refusal {
     }
 }
 
-/// Refuses a request that makes no sense in the state of `task`; `allowed` says what would.
+/// Returns the refusal of a request that makes no sense in the state of `task`; `allowed` says which ones would.
 pub fn refuse(task: &TaskState, allowed: &str) -> Refusal {
     let (id, status) = (&task.leaf.id, task.status.into_str());
     decline(
@@ -64,7 +64,7 @@ pub fn refuse(task: &TaskState, allowed: &str) -> Refusal {
     )
 }
 
-/// Refuses with the caller's own message.
+/// Returns a refusal with the caller's own message.
 pub fn decline(said: String, hint: impl Into<String>) -> Refusal {
     Refusal::Request {
         said,

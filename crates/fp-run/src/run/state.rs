@@ -1,4 +1,4 @@
-//! Holds the state of a run, the sum of all events in its log, against which commands are decided.
+//! Holds the state of a run, folded from all events in its log. Commands are decided against this state.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
@@ -36,11 +36,11 @@ pub enum Role {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Activity {
-    /// The lead was told to start or wake it; it hasn't reacted yet.
+    /// The lead was told to start or wake the agent, which hasn't reacted yet.
     Dispatched,
     #[default]
     Working,
-    /// It has ended its turn.
+    /// The agent has ended its turn.
     Idle,
 }
 
@@ -53,9 +53,9 @@ pub struct RunAgent {
     pub since: Timestamp,
     /// The task that a verifier judges.
     pub task: Option<TaskId>,
-    /// Consecutive dispatches that ended without the builder taking a task.
+    /// Number of consecutive dispatches that ended without the builder taking a task.
     pub fruitless: u32,
-    /// Its last words, if it ended without a result.
+    /// The agent's last words, if it ended without a result.
     pub said: Option<String>,
 }
 
@@ -65,7 +65,7 @@ pub enum RunStatus {
     Running,
     /// Nothing was left to do.
     Finished,
-    /// It was ended early.
+    /// The run was ended early.
     Cancelled,
 }
 
@@ -80,7 +80,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// True if its terms equal `terms`, apart from the client's process.
+    /// True if the run's terms equal `terms`, apart from the client's process.
     pub(super) fn agrees_with(&self, terms: &RunTerms) -> bool {
         let client = self.terms.client;
         self.terms
@@ -91,7 +91,7 @@ impl Run {
     }
 
     /// True if `session`, in the client's process `client`, still has the agents of this run. An unknown session counts
-    /// as another one.
+    /// as a different one.
     pub fn is_led_by(&self, session: Option<&str>, client: Option<u32>) -> bool {
         let is_other = |before: u32| client.is_some_and(|now| before != now);
         let is_session = session.is_some() && self.terms.session.as_deref() == session;
@@ -132,10 +132,10 @@ impl Asked {
     }
 }
 
-/// The number of times the interview recorded something.
+/// How often the interview recorded findings, by source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct InterviewRounds {
-    /// From the user.
+    /// With answers from the user.
     pub user: u32,
     /// Without a user to ask.
     pub auto: u32,
@@ -151,7 +151,7 @@ impl InterviewRounds {
     }
 }
 
-/// The sum of all events in a log.
+/// The state folded from all events in a log.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct State {
@@ -162,18 +162,18 @@ pub struct State {
     pub foreign: Option<u64>,
     /// Time of the last event.
     pub last_at: Option<Timestamp>,
-    /// The clock's time at the entry since which the log has been ahead of it.
+    /// If the log is ahead of the clock, the clock time at the entry where that began.
     pub behind: Option<Timestamp>,
     /// Time of the first event.
     pub created_at: Option<Timestamp>,
     pub interview_rounds: InterviewRounds,
     /// The tree's validation and critique, with the counters and the last results.
     pub planning: Planning,
-    /// The leaves that count as done before the import, according to the plan's source.
+    /// The leaves that were done before the import, according to the plan's source.
     pub imported: BTreeMap<TaskId, ImportedTask>,
     /// The approval in force.
     pub approval: Option<Approval>,
-    /// HEAD at the last look.
+    /// HEAD when it was last read.
     pub head: Option<String>,
     /// The run, once started.
     pub run: Option<Run>,
@@ -181,13 +181,13 @@ pub struct State {
     pub checkout_left: Option<String>,
     /// True if the approved commands were tried before any work.
     pub tried: bool,
-    /// The tasks that a new approval during the run added or changed, and whose commands were not tried since.
+    /// The tasks that a new approval during the run added or changed, and whose commands haven't been tried since.
     pub untried: BTreeSet<TaskId>,
     /// The number of tests that each command last ran, if it reported any.
     pub tests_ran: BTreeMap<String, usize>,
     /// This machine, in a shared plan.
     pub machine: Option<MachineId>,
-    /// All machines that share the plan, or did.
+    /// All machines that share the plan, or once did.
     pub machines: BTreeMap<MachineId, FleetMachine>,
     /// The leaves in document order.
     pub tasks: Vec<TaskState>,
@@ -199,7 +199,7 @@ pub struct State {
     pub processes: BTreeMap<AgentName, AgentProcess>,
     /// The cost of agents, by task, iteration, role, program and model.
     pub costs: Vec<AgentCost>,
-    /// The last task that each builder claimed in its own worktree, which is the task whose work is there.
+    /// The last task that each builder claimed in its own worktree, which holds the work of that task.
     pub worktrees: BTreeMap<AgentName, TaskId>,
     /// Dispatches that the lead may not have seen.
     pub untold: Vec<AgentDispatch>,
@@ -223,8 +223,8 @@ pub struct State {
 }
 
 impl State {
-    /// True if an agent's activity lies in the future and no entry has the real clock time yet, from which to count its
-    /// silence.
+    /// True if an agent's activity began in the future and no entry yet records the real clock time, from which its
+    /// silence could be counted.
     pub fn is_ahead_of(&self, now: Timestamp) -> bool {
         self.behind.is_none() && self.active_agents().any(|(_, agent)| agent.since > now)
     }
@@ -303,7 +303,7 @@ impl State {
         format!("{command} {}", self.plan_id)
     }
 
-    /// The `fp run` command that continues as the last one was started.
+    /// The `fp run` command that continues the run with the flags of the last one.
     pub fn run_command(&self) -> String {
         let mut flags = self.terms().flags.clone();
         flags.budget = self.higher_budget().or(flags.budget);
@@ -324,7 +324,7 @@ impl State {
         self.tasks.iter().filter(|t| t.status.is_running())
     }
 
-    /// The iterations that `task` may use; 0 before the run is started.
+    /// Maximum number of iterations of `task`; 0 before the run is started.
     pub fn iterations_of(&self, task: &TaskId) -> u32 {
         let terms = self.terms();
         let scaled = terms.scaled_iterations.get(task).copied();

@@ -19,23 +19,23 @@ use fp_plan::repo_path::RepoPath;
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[strum(const_into_str)]
 pub enum Status {
-    /// Nobody works on it.
+    /// Nobody is working on the task.
     #[default]
     #[strum(serialize = "waiting")]
     Pending,
-    /// A builder works on it.
+    /// A builder is working on the task.
     #[strum(serialize = "building")]
     Implementing,
-    /// It was submitted.
+    /// The task was submitted.
     #[strum(serialize = "verifying")]
     AwaitingVerification,
-    /// It passed.
+    /// The task passed.
     #[strum(serialize = "done")]
     Completed,
-    /// It was given up.
+    /// The task was given up.
     #[strum(serialize = "failed")]
     Failed,
-    /// One of its dependencies was given up.
+    /// One of the task's dependencies was given up.
     #[strum(serialize = "skipped")]
     Skipped,
 }
@@ -68,7 +68,7 @@ pub struct MeasuredWork {
     pub tree: String,
     /// The task's changes in that tree.
     pub files: Vec<Change>,
-    /// Results of the mechanical checks; empty before they ran.
+    /// Results of the mechanical checks; empty until they have run.
     #[serde(default)]
     pub checks: Vec<Check>,
 }
@@ -98,7 +98,7 @@ pub struct CommitIntent {
 }
 
 impl CommitIntent {
-    /// The first line of its message.
+    /// The first line of the commit message.
     pub fn subject(&self) -> &str {
         self.message.lines().next().unwrap_or_default()
     }
@@ -108,9 +108,9 @@ impl CommitIntent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChecksBefore {
     pub checks: Vec<Check>,
-    /// True if all of them passed.
+    /// True if all the checks passed.
     pub passed: bool,
-    /// The source of the decision to build it anyway.
+    /// The source of the decision to build the task anyway, if there was one.
     pub waived: Option<Decider>,
 }
 
@@ -133,37 +133,37 @@ pub struct TaskState {
     pub status: Status,
     /// The current iteration, or that of the next claim; 0 before the first claim.
     pub iteration: u32,
-    /// The claim, while it is running.
+    /// The claim, while the task is running.
     pub claim: Option<Claim>,
-    /// The machine that has it, or had it last, in a shared plan.
+    /// The machine that holds the task, or held it last, in a shared plan.
     pub machine: Option<MachineId>,
-    /// The base of its change, from the first claim on.
+    /// The base of the task's change, from the first claim on.
     pub base: Option<Base>,
     /// The submitted work.
     pub submission: Option<MeasuredWork>,
     /// The result of the mechanical checks in this iteration.
     pub verification: Option<MeasuredWork>,
     pub verdict: Option<TaskVerdict>,
-    /// The tree that its last failed verdict was about, with the checks that failed in it.
+    /// The tree that the task's last failed verdict was about, with the checks that failed in it.
     pub failed: Option<MeasuredWork>,
-    /// Its commands that no longer count as checks.
+    /// The task's commands that no longer count as checks.
     pub dropped: BTreeSet<String>,
-    /// True if it waits until it is changed and approved again.
+    /// True if the task has to be changed and approved again before it can continue.
     pub to_revise: bool,
-    /// The checks that had failed when its builder last asked something.
+    /// The checks that had failed when the task's builder last asked a question.
     pub asked_after: Option<Vec<String>>,
     /// The faults to fix, after a failed verdict.
     pub feedback: Option<String>,
     /// True if the builder hasn't been told the feedback or the answer yet.
     pub resume_due: bool,
-    /// The reason for failing or skipping it, or for a blocked commit.
+    /// Why the task failed or was skipped, or why its commit is blocked.
     pub reason: Option<String>,
-    /// The failed task that caused it to be skipped.
+    /// The failed task because of which this one was skipped.
     pub because: Option<TaskId>,
-    /// A commit under way, or a failed one that may be repeated.
+    /// A commit in progress, or a failed one that may be retried.
     pub commit_intent: Option<CommitIntent>,
     pub commit: Option<String>,
-    /// The reason for a missing commit.
+    /// Why there is no commit, or what a hook changed in it.
     pub note: Option<String>,
     /// Number of failed verdicts, including those before a retry.
     pub failed_verdicts: u32,
@@ -173,20 +173,19 @@ pub struct TaskState {
     pub verifiers: u32,
     /// The files granted beyond the approved ones.
     pub granted: Vec<Granted>,
-    /// Other paths that its builder edited while others work in the same checkout.
+    /// Other paths that the task's builder edited while other tasks share the checkout.
     pub edited: BTreeSet<RepoPath>,
-    /// The reason for refusing its builder's last submission in this iteration.
+    /// Why the builder's last submission in this iteration was refused.
     pub refused: Option<String>,
-    /// Times that its builder fell silent since it was last submitted.
+    /// Number of times that the builder fell silent since its last submission.
     pub silences: u32,
-    /// The answered question whose answer the builder hasn't been told yet.
+    /// The question whose answer the builder hasn't been told yet.
     pub answered: Option<String>,
-    /// Changes to what it was planned on, since the approval.
+    /// Changes since the approval to files that the task was planned on.
     pub drift: Option<Drift>,
-    /// Test-driven work: the results of its checks before the work.
+    /// In test-driven work, the results of the task's checks before the work.
     pub before: Option<ChecksBefore>,
-    /// True if its source says that it was done before the import. A commit in the repository is the only proof of
-    /// that.
+    /// True if the import's source marks the task as done. Only a commit in the repository proves that.
     pub imported: bool,
     /// Time of the first claim.
     pub started_at: Option<Timestamp>,
@@ -202,12 +201,12 @@ impl TaskState {
         }
     }
 
-    /// True if it counts as done without proof.
+    /// True if the task counts as done without proof.
     pub fn is_unverified(&self) -> bool {
         self.imported && self.status == Status::Completed && self.commit.is_none()
     }
 
-    /// True if it passed and only the commit is missing.
+    /// True if the task passed and only its commit is missing.
     pub fn awaits_commit(&self) -> bool {
         self.status == Status::AwaitingVerification
             && self
@@ -216,14 +215,14 @@ impl TaskState {
                 .is_some_and(|v| v.pass && v.iteration == self.iteration)
     }
 
-    /// The names of the checks that failed in its last failed verdict.
+    /// The names of the checks that failed in the task's last failed verdict.
     pub fn failed_checks(&self) -> Vec<String> {
         let checks = self.failed.iter().flat_map(|failed| &failed.checks);
         checks.map(|check| check.name.clone()).collect()
     }
 
-    /// True if its builder may ask the user something: in its first iteration and after each failed check, once per
-    /// reason.
+    /// True if the task's builder may ask the user a question: once in the first iteration, and once for each new set
+    /// of failed checks.
     pub fn may_clarify(&self) -> bool {
         let failed = self.failed_checks();
         (self.iteration == 1 || !failed.is_empty()) && self.asked_after.as_ref() != Some(&failed)
@@ -235,28 +234,28 @@ impl TaskState {
             .chain(self.leaf.exclusive.iter().map(String::as_str))
     }
 
-    /// The files it may change.
+    /// The files that the task may change.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         let granted = self.granted.iter().map(|granted| &granted.path);
         self.leaf.files.iter().chain(granted).map(String::as_str)
     }
 
-    /// The agent that holds it.
+    /// The agent that holds the task.
     pub fn owner(&self) -> Option<&AgentName> {
         self.claim.as_ref().map(|claim| &claim.owner)
     }
 
-    /// The builder whose worktree it is done in; `None` for the user's checkout.
+    /// The builder whose worktree the task is done in; `None` for the user's checkout.
     pub fn worktree(&self) -> Option<&AgentName> {
         self.base.as_ref()?.worktree.as_ref()
     }
 
-    /// Its work, as last measured.
+    /// The task's work, as last measured.
     pub fn measured(&self) -> Option<&MeasuredWork> {
         self.verification.as_ref().or(self.submission.as_ref())
     }
 
-    /// Its changes, as last measured.
+    /// The task's changes, as last measured.
     pub fn measured_changes(&self) -> &[Change] {
         self.measured().map_or(&[], |measured| &measured.files)
     }

@@ -1,4 +1,4 @@
-//! Tests a run step by step; the parts are in the files below.
+//! Tests a run step by step; the tests of each part are in the files below.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,7 +46,7 @@ fn name(text: &str) -> AgentName {
     AgentName::new(text).unwrap()
 }
 
-/// The iterations of `task`: task 2 is harder than the others.
+/// Maximum number of iterations of `task`; task 2 gets more, as a harder task.
 fn iterations(task: &TaskId) -> u32 {
     if task.as_str() == "2" {
         MAX_ITERATIONS + 2

@@ -1,5 +1,5 @@
-//! Tries the plan's commands once before any work. A command that can't succeed becomes a question to the user, before
-//! builders lose their attempts to it; one that may fail because the work isn't done yet doesn't.
+//! Tries the plan's commands once before any work begins. If a command can't succeed, the user is asked about it before
+//! builders waste attempts on it. A command that may fail only because the work isn't done yet raises no question.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -21,9 +21,9 @@ const RUNNERS: [&str; 16] = [
     "black", "cargo", "cmake", "dotnet", "eslint", "flake8", "go", "gradle", "jest", "mvn", "mypy",
     "phpunit", "pytest", "ruff", "unittest", "vitest",
 ];
-/// Their subcommands that start the program that the plan builds.
+/// Subcommands of these runners that start the program that the plan builds.
 const FORWARDING: [&str; 3] = ["run", "xtask", "exec"];
-/// The number of lines at the start of an output in which a runner complains about its arguments.
+/// Number of lines at the start of the output in which to look for a runner's complaint about its arguments.
 const HEAD: usize = 3;
 
 /// A complaint about an argument, or about a missing component of the runner.
@@ -37,18 +37,19 @@ static COMPLAINT: LazyLock<Regex> = LazyLock::new(|| {
 /// Commands of each task.
 type TaskCommands = BTreeMap<TaskId, BTreeSet<String>>;
 
-/// A command of the plan with the tasks that it checks.
+/// A command of the plan, and the tasks that it checks.
 #[derive(Debug)]
 pub struct PlannedCommand {
     pub line: String,
     pub tasks: BTreeSet<TaskId>,
-    /// True if each of these tasks has it as a test command, and none as a check that its own work makes pass.
+    /// True if every one of these tasks uses the command as a test, and none as a check that its own work has to make
+    /// pass.
     pub is_test: bool,
 }
 
 impl State {
-    /// True if the run is running, and has commands that were not tried yet: the approved ones before any task is claimed,
-    /// or those of tasks that were added or changed since.
+    /// True if the run is in progress and there are untried commands: the approved ones before the first claim, or
+    /// those of tasks added or changed since.
     pub fn is_trial_due(&self) -> bool {
         self.is_running() && (!self.untried.is_empty() || !self.tried && !self.has_claimed())
     }
@@ -58,7 +59,8 @@ impl State {
         self.tasks.iter().any(|task| task.base.is_some())
     }
 
-    /// The commands of the pending tasks of `plan`, each once; once work has begun, only those of added and changed tasks.
+    /// The commands of the pending tasks of `plan`, without duplicates; once work has begun, only those of added and
+    /// changed tasks.
     pub fn commands_to_try(&self, plan: &Plan) -> Vec<PlannedCommand> {
         let begun = self.has_claimed();
         let is_due = |leaf: &Task, task: &TaskState| {
@@ -93,7 +95,7 @@ impl State {
         commands
     }
 
-    /// Records how `commands` ran, with `notes` on it, and asks about those that can't succeed.
+    /// Records the `runs` of `commands`, with `notes`, and asks the user about commands that can't succeed.
     pub fn record_trial(
         &self,
         commands: &[PlannedCommand],
@@ -103,7 +105,7 @@ impl State {
         if !self.is_trial_due() {
             return Vec::new();
         }
-        // By program: what has failed, and the commands of each task.
+        // For each program, the failures and the commands of each task.
         let mut doubted: BTreeMap<&str, (Vec<String>, TaskCommands)> = BTreeMap::new();
         for (command, run) in commands.iter().zip(runs) {
             if self.cannot_start(run) && !self.is_kept(&command.line) {
@@ -128,14 +130,14 @@ impl State {
         events
     }
 
-    /// True if the user has answered that the check with this command stays.
+    /// True if the user decided to keep the check with this command.
     fn is_kept(&self, line: &str) -> bool {
         let names = |(_, lines): &(&TaskId, &BTreeSet<String>)| lines.contains(line);
         let mut kept = self.answered_with(AnswerChoice::Keep);
         kept.any(|asked| asked.question.topic.doubted_commands().iter().any(names))
     }
 
-    /// True if the command of `run` couldn't begin its work, for a reason that no task can remove.
+    /// True if the command of `run` couldn't even start its work, for a reason that no task can fix.
     fn cannot_start(&self, run: &CommandRun) -> bool {
         let status = match run.end {
             None => return true,
@@ -154,7 +156,7 @@ impl State {
     }
 }
 
-/// True if `line` starts a known runner on the project's tests or sources.
+/// True if `line` runs a known runner on the project's tests or sources.
 fn starts_runner(line: &str) -> bool {
     let words = line
         .split_whitespace()

@@ -1,5 +1,5 @@
-//! Turns a verifier's opinion into a verdict. A pass needs every criterion and every mechanical check, whatever the
-//! verifier says overall.
+//! Turns a verifier's opinion into a verdict. To pass, every criterion must be met and every mechanical check must
+//! pass, whatever the verifier's overall opinion.
 
 use std::collections::BTreeSet;
 
@@ -76,7 +76,7 @@ pub fn reasons(opinion: &VerifierOpinion, criteria: &[String], checks: &[Check])
     failed.chain(checks.map(Check::told)).collect()
 }
 
-/// A verifier's words, for the user.
+/// The verifier's summary, quoted for the user.
 pub(super) fn said_by_verifier(summary: &str) -> String {
     match summary.trim() {
         "" => String::new(),
@@ -92,7 +92,8 @@ pub(super) fn full_lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.trim().is_empty())
 }
 
-/// Tells how the command of `check` ended, with the beginning or the end of its output; `None` if it runs none.
+/// Describes how the command of `check` ended, with the first or last lines of its output; `None` if the check has no
+/// command.
 pub(super) fn told_end(check: &Check, by_beginning: bool) -> Option<String> {
     let (head, output) = check.detail.split_once('\n').unwrap_or((&check.detail, ""));
     let lines: Vec<&str> = full_lines(output).collect();
@@ -106,7 +107,7 @@ pub(super) fn told_end(check: &Check, by_beginning: bool) -> Option<String> {
     Some(format!("{command} ended with {ended}: \"{output}\"."))
 }
 
-/// The question about a possible fault in the plan, with its reason, if a task failed only because of commands, or a
+/// The question whether the plan is at fault, and its reason, if a task failed only because of commands, or if a
 /// command failed again in the same tree.
 fn doubt_of_checks(task: &TaskState, opinion: &VerifierOpinion) -> Option<(Topic, String)> {
     let verified = task.verification.as_ref()?;
@@ -140,8 +141,8 @@ fn doubt_of_checks(task: &TaskState, opinion: &VerifierOpinion) -> Option<(Topic
 }
 
 impl State {
-    /// Judges the submitted task `id`, whose mechanical checks must be recorded. A fail sends it back with the reasons,
-    /// or ends it after its last iteration. `token` must be fresh.
+    /// Judges the submitted task `id`, whose mechanical checks must already be recorded. If the task fails, it is sent
+    /// back with the reasons, or ended if this was its last iteration. `token` must be fresh.
     pub fn judge_task(
         &self,
         id: &TaskId,
@@ -176,20 +177,20 @@ impl State {
         Ok(events)
     }
 
-    /// True if the user is asked whether the plan is at fault, since `id` failed by its commands.
+    /// True if a question to the user is open about whether the plan is at fault, because `id` failed by its commands.
     pub(super) fn doubts_checks_of(&self, id: &TaskId) -> bool {
         let is_doubt =
             |topic: &Topic| matches!(topic, Topic::CheckFailed { task, .. } if task == id);
         self.open_topics().any(is_doubt)
     }
 
-    /// Announces the commit of a passed task.
+    /// Records that the commit of a passed task is about to be made.
     pub fn begin_commit(&self, id: &TaskId, intent: CommitIntent) -> RunDecision {
         let task = self.expect_passed(id)?.leaf.id.clone();
         Ok(vec![Event::CommitStarted { task, intent }])
     }
 
-    /// Completes a passed task, with its commit or the reason for having none.
+    /// Completes a passed task, with its commit or the reason why there is none.
     pub fn complete(
         &self,
         id: &TaskId,
@@ -200,7 +201,8 @@ impl State {
         Ok(vec![Event::Completed { task, commit, note }])
     }
 
-    /// Completes a passed task with its commit. Asks the user about the paths that a hook has `rewritten` in it.
+    /// Completes a passed task with its commit. If a hook has changed the paths `rewritten` in the commit, asks the
+    /// user about them.
     pub fn complete_with(&self, id: &TaskId, commit: String, rewritten: &[String]) -> RunDecision {
         if rewritten.is_empty() {
             return self.complete(id, Some(commit), None);
@@ -258,7 +260,8 @@ impl State {
         ])
     }
 
-    /// Asks the user about `paths` of the checkout, which is now as in `tree`: they changed while no task had them.
+    /// Asks the user about `paths` in the checkout, which changed while no task held them; the checkout is now in the
+    /// state `tree`.
     pub fn doubt_checkout(&self, tree: String, paths: Vec<RepoPath>) -> Vec<Event> {
         let is_it = |topic: &Topic| matches!(topic, Topic::CheckoutChanged { .. });
         if self.open_topics().any(is_it) {
@@ -268,8 +271,8 @@ impl State {
         vec![self.ask_about(Topic::CheckoutChanged { tree, paths }, &list(&names))]
     }
 
-    /// Reports changes in the checkout that no task made. Fails if nobody could be asked about a file that one of the
-    /// commands in `lines` names.
+    /// Reports changes in the checkout that no task made. Fails if a command in `lines` names such a file and nobody
+    /// could be asked about it.
     pub fn kept_in_checkout(&self, lines: &[&str]) -> Option<Check> {
         let (mut names, mut verdict) = (Vec::new(), CheckVerdict::Note);
         for asked in self.answered_with(AnswerChoice::Keep) {
@@ -291,7 +294,7 @@ impl State {
         })
     }
 
-    /// True if only the user's answer keeps the task from being claimed.
+    /// True if only the question about the task's checks keeps it from being claimed.
     pub(super) fn is_only_doubted(&self, id: &TaskId) -> bool {
         let none = BTreeSet::new();
         let obstacle = self
@@ -304,7 +307,7 @@ impl State {
         self.terms().policy.model == ExecutionModel::Tdd
     }
 
-    /// Checks that `task` began with a failing check, in test-driven work.
+    /// In test-driven work, verifies that a check of `task` failed before the work began.
     pub fn test_first(&self, task: &TaskState) -> Option<Check> {
         if !self.is_test_driven() {
             return None;
@@ -342,7 +345,7 @@ impl State {
         })
     }
 
-    /// True if the checks of task `id` must run before its work and haven't yet.
+    /// True if the checks of task `id` must run before its work and haven't run yet.
     pub fn wants_checks_before(&self, id: &TaskId) -> bool {
         let is_due = |task: &TaskState| task.status == Status::Pending && task.before.is_none();
         self.is_test_driven() && self.task(id).is_some_and(is_due)

@@ -7,10 +7,10 @@ use crate::test_files;
 use fp_plan::package_files::{is_lock_of, lock_names};
 use fp_plan::repo_path::RepoPath;
 
-/// The paths that a list of files allows.
+/// The paths that a task's list of files allows.
 #[derive(Debug, Clone)]
 pub struct Boundary {
-    /// In normal form.
+    /// Paths as git writes them.
     files: Vec<String>,
     ignores_case: bool,
 }
@@ -26,7 +26,7 @@ impl Boundary {
         }
     }
 
-    /// If `ignores_case`, letter case makes no difference either, as in the file system.
+    /// With `ignores_case`, letter case is ignored too, as in the file system.
     pub fn ignoring_case(self, ignores_case: bool) -> Self {
         Self {
             ignores_case,
@@ -53,8 +53,8 @@ impl Boundary {
         self.suits(path, test_files::is_test_beside)
     }
 
-    /// True if a file may change at `path`: it is listed, the lock file of a listed manifest, or a test beside a listed
-    /// file for which `is_new` holds. `is_new` is only called in that last case.
+    /// True if the file at `path` may change: it is listed, it is the lock file of a listed manifest, or it is a test
+    /// beside a listed file and `is_new` returns true. `is_new` is only called in that last case.
     pub fn allows(&self, path: &RepoPath, is_new: impl FnOnce() -> bool) -> bool {
         self.covers(path) || self.allows_lock(path) || self.allows_new(path) && is_new()
     }
@@ -67,8 +67,8 @@ impl Boundary {
             && self.suits(path, is_lock_of)
     }
 
-    /// True if `convention`, which compares in lower case, holds for `path` and a listed file that is in the same
-    /// folders.
+    /// True if `convention` holds for the lower-case forms of `path` and a listed file, and their common folders also
+    /// agree in case, unless case is ignored.
     fn suits(&self, path: &RepoPath, convention: impl Fn(&str, &str) -> bool) -> bool {
         let Ok(path) = str::from_utf8(path.as_bytes()) else {
             return false;
@@ -86,8 +86,8 @@ impl Boundary {
     }
 }
 
-/// The path as git writes it: with `/` between folders, without `./` and a trailing `/`. The empty string stands for
-/// the whole repository.
+/// The path as git writes it: `/` between folders, no `./`, no trailing `/`. The empty string stands for the whole
+/// repository.
 fn as_git_writes(path: &str) -> String {
     let mut path = path.trim().to_owned();
     if !path.contains('/') {
@@ -133,7 +133,7 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     Check::new("boundary", verdict, detail)
 }
 
-/// The fault of one change, if there is one.
+/// Describes why `change` isn't allowed; `None` if it is.
 fn fault_of(change: &Change, boundary: &Boundary, scope: &TaskScope) -> Option<String> {
     if let Some(outside) = outside(change, boundary) {
         let verb = match (&change.status, outside == &change.path) {
@@ -160,7 +160,7 @@ fn fault_of(change: &Change, boundary: &Boundary, scope: &TaskScope) -> Option<S
         .then(|| format!("{} is {name}, which the task doesn't ask for", change.path))
 }
 
-/// The path of `change` that the task may not touch, if there is one.
+/// The path touched by `change` that is outside the boundary, if any.
 pub(super) fn outside<'c>(change: &'c Change, boundary: &Boundary) -> Option<&'c RepoPath> {
     change.ends().find(|path| !allowed(path, change, boundary))
 }

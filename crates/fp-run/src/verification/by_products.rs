@@ -1,12 +1,12 @@
 //! Recognises files that tools leave in a repository that doesn't ignore them: caches and installed packages. They
-//! belong to nobody's change and are never committed. Without this, a task would have to answer for the output of its
-//! own tests.
+//! belong to no task's change and are never committed. Otherwise, a task would be blamed for the output of its own
+//! tests.
 
 use std::collections::HashSet;
 
 use fp_plan::repo_path::RepoPath;
 
-/// Folders that only tools write, wherever they are.
+/// Folders that only tools write to, at any depth.
 const FOLDERS: [&[u8]; 7] = [
     b"__pycache__",
     b"node_modules",

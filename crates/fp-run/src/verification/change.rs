@@ -9,17 +9,17 @@ use fp_plan::repo_path::RepoPath;
 #[serde(rename_all = "kebab-case")]
 pub enum ChangeStatus {
     Added,
-    /// Its content changed, with or without its mode.
+    /// The content changed, and possibly the mode.
     Modified,
     Deleted,
-    /// It is the file from `from`, with the same or similar content.
+    /// The file was moved from `from`, with the same or similar content.
     Renamed {
-        /// Its old path, where nothing is left.
+        /// The old path, where nothing is left.
         from: RepoPath,
     },
-    /// Only its executable bit changed.
+    /// Only the executable bit changed.
     ModeChanged,
-    /// Its type changed, such as from a file to a link.
+    /// The type changed, such as from a file to a link.
     TypeChanged,
 }
 
@@ -36,14 +36,14 @@ pub enum FileKind {
 /// One changed path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// Its current path, or the old one of a deleted file.
+    /// The current path, or the old one of a deleted file.
     pub path: RepoPath,
     pub status: ChangeStatus,
     pub kind: FileKind,
 }
 
 impl Change {
-    /// Every path that the change touches: its own, and the old one of a rename.
+    /// Every path that the change touches: its current path, and the old path of a rename.
     pub fn ends(&self) -> impl Iterator<Item = &RepoPath> {
         let from = match &self.status {
             ChangeStatus::Renamed { from } => Some(from),
@@ -56,7 +56,7 @@ impl Change {
 /// One line of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedLine {
-    /// From 1: in the new file for an added line, in the old one for a removed line.
+    /// Line number from 1, in the new file for an added line, in the old one for a removed line.
     pub number: usize,
     /// Without the line ending; invalid UTF-8 is replaced.
     pub text: String,
@@ -65,7 +65,7 @@ pub struct ChangedLine {
 /// The lines that a change adds to a file and removes from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedLines {
-    /// Its current path, or the old one of a deleted file.
+    /// The current path, or the old one of a deleted file.
     pub path: RepoPath,
     /// In order.
     pub added: Vec<ChangedLine>,

@@ -1,5 +1,5 @@
-//! Guards against unwanted dependencies: a task may add one only if it lists the manifest and its own text asks for it,
-//! and existing dependencies must stay as they were.
+//! Guards against unwanted dependencies: a task may add one only if it lists the manifest and its text asks for the
+//! dependency, and existing dependencies must stay as they were.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -40,7 +40,7 @@ impl PackageText<'_> {
     }
 }
 
-/// The changed files that `kind_of` knows.
+/// The changed files that `kind_of` recognises.
 fn package_texts(
     facts: &ChangeFacts,
     kind_of: fn(&str) -> Option<(Language, PackageReader)>,
@@ -102,7 +102,7 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     gained.into_check(NAME, "none was added")
 }
 
-/// Finds the packages that manifests and lock files gain; any that the task doesn't ask for is a fault.
+/// Finds the packages that were added to manifests and lock files. Any that the task doesn't ask for is a fault.
 fn gained_packages(
     scope: &TaskScope,
     manifests: &[PackageText],
@@ -151,8 +151,8 @@ fn unreadable(path: &RepoPath) -> String {
     format!("{path} can't be read as what its name says")
 }
 
-/// Finds the packages of a lock file that keep their version but have another address or checksum, which is a fault
-/// unless the task says that they `may_move`, and those from a host that nothing came from before.
+/// Finds the packages of a lock file that keep their version but have a different address or checksum, which is a fault
+/// unless packages `may_move`, and the packages from a host that nothing came from before.
 fn moved_packages(lock: &PackageText, may_move: bool) -> Findings {
     let mut found = Findings::default();
     let path = &lock.file.path;
@@ -205,7 +205,7 @@ fn addresses_in(text: &Option<String>) -> BTreeSet<String> {
     shown.collect()
 }
 
-/// True if the change only moved a dependency from another manifest to this one.
+/// True if `name` was only moved to `manifest` from another manifest in the same language.
 fn was_in_another(name: &str, manifest: &PackageText, manifests: &[PackageText]) -> bool {
     let has = |names: &Option<PackageNames>| names.iter().any(|names| names.contains(name));
     let is_gone = |other: &PackageText| has(&other.before) && !has(&other.after);

@@ -1,5 +1,5 @@
-//! Tells from a task's own words if it asks for something. A sentence that forbids something doesn't ask for it: "no
-//! new dependencies" mentions them without wanting them.
+//! Decides from a task's own text whether the task asks for something. A sentence that forbids something doesn't count:
+//! "no new dependencies" mentions them without asking for them.
 
 use std::sync::LazyLock;
 
@@ -7,20 +7,21 @@ use regex::Regex;
 
 use crate::regex;
 
-/// A pattern for these words, separated by `|`: it matches whole words, in any case. Korean words may have endings.
+/// A regex for `words`, which are separated by `|`. It matches whole words, ignoring case; Korean words may have
+/// endings.
 fn word_pattern(words: &str) -> Regex {
     regex(&format!(
         "(?i)(?:^|[^a-z0-9_-])(?:{words})(?:[^a-z0-9_-]|$)"
     ))
 }
 
-/// Symbolic links.
+/// Words for symbolic links.
 pub(super) static LINK: LazyLock<Regex> =
     LazyLock::new(|| word_pattern("symlinks?|symbolic links?|심볼릭 링크"));
 pub(super) static SUBMODULE: LazyLock<Regex> =
     LazyLock::new(|| word_pattern("submodules?|서브모듈"));
 pub(super) static TODO: LazyLock<Regex> = LazyLock::new(|| word_pattern("todos?|fixmes?"));
-/// The purpose of debugging calls, and their names.
+/// Words for debugging, and names of debugging calls.
 pub(super) static DEBUG: LazyLock<Regex> =
     LazyLock::new(|| word_pattern("debug(?:ging|ger)?|breakpoints?|pdb|dbg|(?:var_)?dump"));
 /// Words for manifest entries.
@@ -29,13 +30,13 @@ static DEPENDENCY: LazyLock<Regex> = LazyLock::new(|| {
         "dependency|dependencies|crates?|packages?|library|libraries|gems?|의존성|패키지|라이브러리|크레이트",
     )
 });
-/// The origin of packages, and what proves that they are unchanged.
+/// Words for where packages come from, and for what proves that they are unchanged.
 pub(super) static ORIGIN: LazyLock<Regex> = LazyLock::new(|| {
     word_pattern(
         "registry|registries|mirrors?|checksums?|integrity|vendor(?:ed)?|forks?|레지스트리|미러|체크섬",
     )
 });
-/// Test runners, and what selects the tests to run.
+/// Words for test runners, and for settings that select which tests run.
 static TEST_SETUP: LazyLock<Regex> = LazyLock::new(|| {
     word_pattern(
         "scripts?|test (?:runners?|commands?|config(?:uration)?|setup|settings|targets?)|harness|pytest|tox|nox|jest|vitest|mocha|nextest|workspace",
@@ -57,7 +58,7 @@ static BRINGS_IN: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Matches tests at most five words after a verb that removes them, or before a participle of such a verb.
+/// Matches a mention of tests at most five words after a verb of removal, or before its past participle.
 static FEWER_TESTS: LazyLock<Regex> = LazyLock::new(|| {
     let takes = "(?:remov|delet)(?:es?|ing)|drops?|skips?|ignores?|disables?|retire|replaces?|rewrites?|renames?";
     let taken =
@@ -101,7 +102,7 @@ pub(super) fn wants_test_setting(text: &str, name: &str) -> bool {
         name.rsplit(['.', ' ']).next().unwrap_or(name),
     ));
     let named = word_pattern(&regex::escape(name));
-    // A key such as `test` is a common word in tasks.
+    // A short key such as `test` is a common word in tasks, so it isn't enough.
     let is_telling = |sentence: &str| {
         named.is_match(sentence)
             || name.len() - name.rfind('.').unwrap_or(0) > 6 && key.is_match(sentence)
@@ -111,7 +112,7 @@ pub(super) fn wants_test_setting(text: &str, name: &str) -> bool {
     })
 }
 
-/// The sentences that don't forbid anything.
+/// The sentences of `text` that don't forbid anything.
 fn wishes(text: &str) -> impl Iterator<Item = &str> {
     let sentences = text.split(['\n', ';']).flat_map(|line| line.split(". "));
     sentences.filter(|sentence| !FORBIDS.is_match(sentence))

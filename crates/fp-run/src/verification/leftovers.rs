@@ -36,7 +36,8 @@ static TODO_COMMENT: LazyLock<Regex> = LazyLock::new(|| {
 static UNFINISHED: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"\b(?:todo|unimplemented)!\s*[(\[{;]|(?i)\bnot\s+(?:yet\s+)?implemented\b")
 });
-/// Calls that only serve debugging, by language; `SAYS` stands for the beginning of a message that says so.
+/// Calls that only serve debugging, by language; `SAYS` stands for the start of a message that announces debugging
+/// output.
 const DEBUGGING: [(Language, &str); 10] = [
     (
         Language::Python,
@@ -79,7 +80,7 @@ static ABSTRACT: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"\bNotImplemented(?:Error|Exception)\b|\bUnsupportedOperationException\b")
 });
 
-/// The weight of a line.
+/// How seriously a line is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Weight {
     Nothing,

@@ -49,7 +49,7 @@ pub struct Check {
     /// The subject, such as `boundary`.
     pub name: String,
     pub verdict: CheckVerdict,
-    /// The proof or the fault.
+    /// The evidence for a pass, or the fault.
     pub detail: String,
 }
 
@@ -68,8 +68,8 @@ impl Check {
         }
     }
 
-    /// The fault, worded for people and builders. Leaves out the time that a command took and the hash of its output,
-    /// which serve as proof, and says if there was no output.
+    /// The fault, worded for people and builders: says if there was no output, and leaves out a command's duration and
+    /// the hash of its output, which only serve as proof.
     pub fn told(&self) -> String {
         let Some(command) = self.command() else {
             return format!("Check {}: {}", self.name, self.detail);
@@ -103,12 +103,12 @@ impl Check {
         self.verdict == CheckVerdict::Fail
     }
 
-    /// The command that it runs, if it runs one.
+    /// The command that the check runs, if any.
     pub fn command(&self) -> Option<&str> {
         self.name.strip_prefix(COMMAND_CHECK)
     }
 
-    /// True if it found traces of unfinished work and mentioned them without failing the task.
+    /// True if the check found traces of unfinished work but only mentioned them, without failing the task.
     pub fn lets_go(&self) -> bool {
         self.name == leftovers::NAME && self.verdict == CheckVerdict::Note
     }
@@ -126,7 +126,7 @@ impl Findings {
         self.faults.is_empty() && self.notes.is_empty()
     }
 
-    /// The list for a finding.
+    /// The list that the finding belongs to.
     fn list(&mut self, is_fault: bool) -> &mut Vec<String> {
         match is_fault {
             true => &mut self.faults,
@@ -139,7 +139,7 @@ impl Findings {
         self.notes.extend(more.notes);
     }
 
-    /// Makes the check `name`, which passes with `fine` if nothing was found.
+    /// Turns the findings into the check `name`; without findings it passes with the detail `fine`.
     fn into_check(self, name: &str, fine: &str) -> Check {
         if !self.faults.is_empty() {
             Check::new(name, CheckVerdict::Fail, list(&self.faults))
@@ -156,15 +156,15 @@ pub const COMMAND_CHECK: &str = "command: ";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandEnd {
-    /// With this exit status.
+    /// Exited with this status.
     Exited(i32),
-    /// By this signal.
+    /// Killed by this signal.
     Signalled(i32),
-    /// At its time limit, in seconds.
+    /// Stopped at its time limit, in seconds.
     TimedOut(u64),
 }
 
-/// The run of a task's command.
+/// One run of a task's command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandRun {
     pub line: String,
@@ -206,18 +206,18 @@ pub fn command_check(run: &CommandRun) -> Check {
     Check::new(&command_check_name(&run.line), verdict, detail)
 }
 
-/// Takes the place of the check of the command `line`, which was dropped.
+/// A placeholder for the check of the command `line`, which the user dropped.
 pub fn dropped_check(line: &str) -> Check {
     let detail = "not run: by the user's choice it is no check of this task";
     Check::new(&command_check_name(line), CheckVerdict::Note, detail)
 }
 
-/// The limits of a task, and its own text.
+/// The limits of a task, and the text of the task.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TaskScope {
-    /// The files it may change: those it lists and those granted later.
+    /// The files that the task may change: those it lists and those granted later.
     pub files: Vec<String>,
-    /// Everything it asks for: title, description, acceptance, hints.
+    /// Everything that the task asks for: title, description, acceptance, hints.
     pub text: String,
     /// The other running tasks.
     pub others: Vec<OtherTask>,
@@ -255,7 +255,7 @@ impl TaskScope {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtherTask {
     pub id: String,
-    /// The files it may change, as listed.
+    /// The files that the task may change, as listed.
     pub files: Vec<String>,
 }
 
@@ -264,9 +264,9 @@ pub struct OtherTask {
 pub struct ChangeFacts {
     /// The task's own changes.
     pub changes: Vec<Change>,
-    /// Another running task's changes in a shared working tree, with its id.
+    /// Changes by other running tasks in a shared working tree, each with the task's id.
     pub elsewhere: Vec<(Change, String)>,
-    /// Lock files that a tool made although the task has nothing to do with their manifest.
+    /// Lock files that a tool created and whose manifest is unrelated to the task.
     pub made_locks: Vec<RepoPath>,
     /// The lines of the changed files.
     pub lines: Vec<ChangedLines>,
@@ -274,11 +274,11 @@ pub struct ChangeFacts {
     pub texts: Vec<ChangedText>,
     /// Files for which [`wants_text`] holds, but which are too large to read.
     pub unread: Vec<RepoPath>,
-    /// Listed files that exist, but that git ignores.
+    /// Listed files that exist but are ignored by git.
     pub ignored: Vec<String>,
     /// True if HEAD still contains the task's base commit.
     pub base_kept: bool,
-    /// Commits since then by anyone but `fp`: short id and subject.
+    /// Commits since the base commit by anyone but `fp`: short id and subject.
     pub commits: Vec<String>,
     /// The surroundings of the working tree at the claim and now; `None` if the log doesn't record them.
     pub around: Option<(GitSurroundings, GitSurroundings)>,
@@ -308,12 +308,12 @@ fn sets_tests_up(path: &RepoPath) -> bool {
     has_test_settings(&path.to_lossy())
 }
 
-/// Fails a task whose commands were disturbed, by each other or by what they test.
+/// Fails a task whose commands were disturbed, by each other or by the programs that they test.
 pub fn disturbed(faults: &[String]) -> Option<Check> {
     (!faults.is_empty()).then(|| Check::new("commands", CheckVerdict::Fail, list(faults)))
 }
 
-/// Runs all checks of a change, in reporting order; `runs` are its commands in order.
+/// Runs all checks of a change, in reporting order; `runs` holds the runs of the task's commands, in order.
 pub fn check(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec<Check> {
     let changed = changed(scope, facts);
     let around = check_history(facts).into_iter().chain(check_around(facts));
@@ -327,8 +327,8 @@ pub fn check(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec
     checks
 }
 
-/// Updates the checks `before`, of the same tree, to the current surroundings: a hook created since then would run in
-/// the commit.
+/// Updates `before`, earlier checks of the same tree, to the current surroundings: a hook created in the meantime would
+/// run during the commit.
 pub fn renewed(before: &[Check], facts: &ChangeFacts) -> Vec<Check> {
     let around = check_around(facts);
     if around.iter().all(|check| before.contains(check)) {
@@ -339,7 +339,7 @@ pub fn renewed(before: &[Check], facts: &ChangeFacts) -> Vec<Check> {
     [old, around].concat()
 }
 
-/// The checks of the surroundings that no commit contains, except for the branch.
+/// Checks the surroundings, which no commit contains, except for the branch.
 fn check_around(facts: &ChangeFacts) -> Vec<Check> {
     let around = facts.around.iter();
     let checks = around.flat_map(|(began, now)| {
@@ -352,7 +352,7 @@ fn check_around(facts: &ChangeFacts) -> Vec<Check> {
     checks.flatten().collect()
 }
 
-/// The failed checks that no command of the task can fix, as far as `facts` holds the data that they need.
+/// The failures that running the task's commands couldn't fix, among checks for which `facts` has the data.
 pub fn failed_at_hand(scope: &TaskScope, facts: &ChangeFacts) -> Vec<Check> {
     let checks = [
         changed(scope, facts),
@@ -389,7 +389,7 @@ fn changed(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     Check::new("changes", verdict, detail)
 }
 
-/// Commits are made by `fp` after the verdict; anything else that happened to the history is mentioned.
+/// Reports anything that happened to the history: `fp` itself commits only after the verdict.
 fn check_history(facts: &ChangeFacts) -> Option<Check> {
     let around = facts.around.as_ref();
     let (verdict, detail) = if !facts.base_kept {
@@ -409,34 +409,35 @@ fn check_history(facts: &ChangeFacts) -> Option<Check> {
 }
 
 /// The surroundings of a working tree at one moment, which no commit contains: the branch, and the files in git's own
-/// folder that decide what git shows and runs. A builder that edits those could hide a change, or have one made later.
+/// folder that decide what git shows and runs. A builder that edits these files could hide a change, or cause one
+/// later.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct GitSurroundings {
     /// `None` if HEAD is detached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// The path of each such file in git's folder, and a hash of its relevant content.
+    /// The path of each file in git's folder that decides what git shows or runs, with a hash of its relevant content.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
-    /// The path and hash of each program that a package manager has installed in the working tree, for commands to
-    /// find.
+    /// The path and hash of each program that a package manager has installed in the working tree and that commands may
+    /// run.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, String>,
-    /// The path of each uncommitted change in the user's checkout, with a hash of its content, if the working tree is a
-    /// different one.
+    /// The path of each uncommitted change in the user's checkout, with a hash of its content, if the checkout isn't
+    /// the working tree itself.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub checkout: BTreeMap<String, String>,
 }
 
 impl GitSurroundings {
-    /// The surroundings that a task claimed in these is measured against: those at the `start` of the run, as far as
-    /// they apply to the builder's `own_worktree`.
+    /// The surroundings to compare with later, for a task that was claimed in `self`: those at the `start` of the run,
+    /// limited to what applies in a worktree if the builder has its `own_worktree`.
     pub fn since(mut self, start: Option<&Self>, own_worktree: bool) -> Self {
         let Some(start) = start else { return self };
         self.files.clone_from(&start.files);
         if own_worktree {
             self.files.remove("config.worktree");
-            // Anything installed there later must match the checkout.
+            // Anything installed in the worktree later must match the checkout.
             for (path, hash) in &start.tools {
                 if path.starts_with("node_modules/") {
                     self.tools
@@ -448,9 +449,9 @@ impl GitSurroundings {
         self
     }
 
-    /// True if a command that ran in these surroundings, and left them as `now`, changed what a later command depends
-    /// on. It may install programs and hooks, as package managers do: the content of a commit is compared with what was
-    /// verified.
+    /// True if a command that ran in these surroundings and left them as `now` changed something that a later command
+    /// depends on. Installing programs and hooks is allowed, since package managers do that: the content of a commit is
+    /// compared with what was verified.
     pub fn disturbed(&self, now: &Self) -> bool {
         let is_seen = |(path, _): &(&String, &String)| {
             !path.starts_with("hooks") && !path.starts_with("modules/")
@@ -465,7 +466,8 @@ impl GitSurroundings {
         self.tools.iter().any(is_other)
     }
 
-    /// Fails a task during which an installed program was replaced, unless its own change installs packages.
+    /// Fails a task if an installed program was replaced while it was being built, unless the task's own change
+    /// installs packages.
     fn check_tools(&self, now: &Self, facts: &ChangeFacts) -> Option<Check> {
         let installs = || {
             facts
@@ -489,7 +491,7 @@ impl GitSurroundings {
         changed_check("checkout", CheckVerdict::Note, whose, &told)
     }
 
-    /// Mentions changed files of git's own without failing the task, because the user may change them at any time, for
+    /// Reports changes to git's own files without failing the task, because the user may change them at any time, for
     /// example after a failed hook.
     fn check_files(&self, now: &Self) -> Option<Check> {
         let words = ["was taken away", "is new", "was changed"].map(Some);
@@ -507,8 +509,8 @@ impl GitSurroundings {
     }
 }
 
-/// The paths whose hashes differ, each with the word from `words` for a path that is gone, new or changed. Leaves out
-/// those without a word.
+/// Describes the paths whose hashes differ, using `words` for gone, new and changed paths. Leaves out paths without a
+/// word.
 fn changed_hashes(
     before: &BTreeMap<String, String>,
     now: &BTreeMap<String, String>,
@@ -531,7 +533,7 @@ fn changed_check(name: &str, verdict: CheckVerdict, whose: &str, told: &[String]
     (!told.is_empty()).then(|| Check::new(name, verdict, format!("{whose}: {}", list(told))))
 }
 
-/// `items` as one line, at most ten of them.
+/// Joins `items` on one line, ten of them at most.
 pub fn list(items: &[String]) -> String {
     const SHOWN: usize = 10;
     let mut text = items[..items.len().min(SHOWN)].join("; ");

@@ -1,5 +1,5 @@
-//! Cuts the output of a command to what its readers need: the result if it passed, the failures if it didn't. The lines
-//! that are kept are whole.
+//! Cuts the output of a command to what its readers need: the result if it passed, the failures if it didn't. Lines are
+//! kept or dropped as a whole.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -11,12 +11,12 @@ use crate::regex;
 
 /// Maximum number of bytes kept of an output.
 pub(super) const LIMIT: usize = 2560;
-/// Bytes of these for gap marks.
+/// Bytes of that limit reserved for gap marks.
 const MARKS: usize = 200;
 /// Bytes kept from the end of an output with failures, and from the beginning of one without.
 const END: usize = 640;
 const BEGINNING: usize = 512;
-/// Maximum characters of a line, including the mark of a cut.
+/// Maximum length of a line, in characters, including the mark if it was cut.
 const LINE: usize = 301;
 /// Maximum number of results shown for a command that ran several programs.
 const RESULTS: usize = 4;
@@ -29,7 +29,7 @@ static RESULT: LazyLock<Regex> = LazyLock::new(|| {
         | \d+\ examples?,\ | Tests\ run:\ \d | PASS\b.*\d )",
     )
 });
-/// A summary of no tests at all.
+/// A summary of no tests at all, or of no failures.
 static EMPTY_RESULT: LazyLock<Regex> =
     LazyLock::new(|| regex(r"ok\. 0 passed; 0 failed|\bfail 0$"));
 /// A line that names a failure.
@@ -50,7 +50,8 @@ static PASSED: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Cuts the `output` of a command that `passed` or not to the part that is shown: at most [`LIMIT`] bytes.
+/// Cuts the `output` of a command to the part worth showing, which depends on whether the command `passed`: at most
+/// [`LIMIT`] bytes.
 pub(super) fn cut_output(output: &str, passed: bool) -> String {
     let lines: Vec<String> = output
         .trim_end()
@@ -101,15 +102,15 @@ pub(super) fn cut_output(output: &str, passed: bool) -> String {
 /// The lines of an output that are kept.
 struct ChosenLines<'l> {
     lines: &'l [String],
-    /// False for a line that nobody would miss.
+    /// False for lines that are neither kept nor counted as left out.
     telling: Vec<bool>,
     kept: BTreeSet<usize>,
-    /// Bytes that are left.
+    /// Number of bytes still available.
     room: usize,
 }
 
 impl ChosenLines<'_> {
-    /// Keeps lines of `order` until one no longer fits into `limit` or the total room.
+    /// Keeps lines in the given `order` until one no longer fits into `limit` or the total room.
     fn take(&mut self, order: impl Iterator<Item = usize>, limit: usize) {
         let mut room = limit.min(self.room);
         for line in order {
@@ -126,7 +127,7 @@ impl ChosenLines<'_> {
         }
     }
 
-    /// The kept lines in order, with a mark for each gap after the first kept line.
+    /// The kept lines in order, with a mark for each gap except one at the beginning.
     fn text(&self) -> String {
         let mut text = String::new();
         let mut next = self.lines.len();

@@ -1,8 +1,8 @@
-//! Determines the owner of each change if several builders share a working tree: git tells what changed, not who did
-//! it.
+//! Determines the owner of each change if several builders share a working tree: git tells what changed, not who
+//! changed it.
 //!
-//! A path belongs to the task, with two exceptions: another task's commit left it as it is, or it lies in the boundary
-//! of another running task but not in this one's, and this task's builder was not seen to edit it.
+//! A path belongs to the task, with two exceptions: the path is still as another task's commit left it, or it lies in
+//! the boundary of another running task but not in this one's, and this task's builder was not seen to edit it.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ use fp_plan::repo_path::RepoPath;
 pub struct OwnershipEvidence {
     /// True if other tasks work in the same working tree.
     pub shared: bool,
-    /// Paths in the state in which another task's commit left them.
+    /// Paths that are still as another task's commit left them.
     pub settled: HashSet<RepoPath>,
     /// Paths that this task's builder was seen to edit.
     pub seen: HashSet<RepoPath>,
@@ -34,7 +34,7 @@ enum Owner {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Divided {
     pub own: Vec<Change>,
-    /// Another running task's, with its id.
+    /// Changes by other running tasks, each with the task's id.
     pub elsewhere: Vec<(Change, String)>,
     /// New lock files unrelated to the task: package managers make them when tests run.
     pub made_locks: Vec<RepoPath>,

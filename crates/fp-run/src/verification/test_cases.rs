@@ -1,5 +1,5 @@
 //! Finds test cases, and the code that switches them off, in a test file. It works by line and convention, without
-//! parsing: whatever it misses, it misses on both sides of a change.
+//! parsing: whatever it misses, it misses both before and after a change.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -15,9 +15,9 @@ pub(super) struct TestCase {
     pub(super) name: String,
     /// From 1.
     pub(super) line: usize,
-    /// Everything up to the next test case, without its own first line and without blanks.
+    /// The text between the test's first line and the next test case, without whitespace.
     pub(super) body: String,
-    /// Its own first line and the lines indented below it, trimmed, without blank ones and comments.
+    /// The test's first line and the lines indented below it, trimmed, without blank lines and comments.
     pub(super) lines: Vec<String>,
     indent: usize,
 }
@@ -27,11 +27,11 @@ pub(super) struct TestCase {
 pub(super) enum SwitchPlace {
     /// In front of the test case.
     Before,
-    /// On its line.
+    /// On the test case's line.
     On,
-    /// Inside it.
+    /// Inside the test case.
     Inside,
-    /// Anywhere; it switches off all others.
+    /// Anywhere; it switches off all other tests.
     Elsewhere,
 }
 
@@ -180,7 +180,7 @@ static PATTERNS: LazyLock<HashMap<&str, Regex>> = LazyLock::new(|| {
 });
 
 impl TestSyntax {
-    /// The patterns that switch off the most come first.
+    /// The patterns, those that switch off the most tests first.
     fn switches(&self) -> [(&'static str, SwitchPlace); 4] {
         [
             (self.elsewhere, SwitchPlace::Elsewhere),
@@ -206,7 +206,7 @@ pub(super) fn test_cases(path: &str, text: &str) -> Vec<TestCase> {
     };
     let mut cases: Vec<TestCase> = Vec::new();
     let mut marked = false;
-    // The test cases that the line may belong to, from the outermost.
+    // The test cases that the line may belong to, outermost first.
     let mut open: Vec<usize> = Vec::new();
     for (line, number) in text.lines().zip(1..) {
         marked |= PATTERNS[syntax.mark].is_match(line);
@@ -247,7 +247,8 @@ fn name_by(pattern: &str, line: &str) -> Option<String> {
     Some(name.as_str().to_owned())
 }
 
-/// Where this line of the file `path` stands relative to the tests that it switches off, if it does.
+/// The position of a line of the file `path` relative to the tests that it switches off; `None` if it switches off
+/// none.
 pub(super) fn switches_off(path: &str, line: &str) -> Option<SwitchPlace> {
     let mut switches = syntax_of(path)?.switches().into_iter();
     let found = switches.find(|(pattern, _)| PATTERNS[pattern].is_match(line));

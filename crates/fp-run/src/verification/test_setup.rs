@@ -1,5 +1,5 @@
-//! Notices how a change affects the running of tests from outside the test files: scripts, targets and runner settings
-//! that switch tests off, and commands that no longer run any.
+//! Detects changes outside the test files that affect which tests run: scripts, targets and runner settings that switch
+//! tests off, and commands that no longer run any.
 
 use std::sync::LazyLock;
 
@@ -9,15 +9,15 @@ use regex::{Captures, Regex};
 use super::{ChangeFacts, ChangedText, Check, Findings, TaskScope, intent};
 use crate::regex;
 
-/// Longest quotation of a value, in characters.
+/// Maximum length of a quoted value, in characters.
 const SHOWN: usize = 60;
 
-/// The changed settings: faults if they can switch tests off and nobody asked for that, else notes.
+/// Finds changed settings: faults if they can switch tests off and the task doesn't ask for that, otherwise notes.
 pub(super) fn changed_settings(scope: &TaskScope, facts: &ChangeFacts) -> Findings {
     let mut found = Findings::default();
     for file in &facts.texts {
         let path = file.path.to_lossy();
-        // Listing such a file in the task means that it should change.
+        // A task that lists such a file is meant to change it.
         let is_own = is_of_runner(&path) && scope.files.iter().any(|listed| *listed == path);
         for (name, how, can_switch_off) in changes_of(&path, file) {
             let is_wanted = is_own || intent::wants_test_setting(&scope.text, &name);
@@ -33,7 +33,7 @@ pub(super) fn changed_settings(scope: &TaskScope, facts: &ChangeFacts) -> Findin
     found
 }
 
-/// The settings that differ: the name, what happened to it, and true if that can keep tests from running.
+/// The settings that differ, each with its name, what happened to it, and true if that can keep tests from running.
 fn changes_of(path: &str, file: &ChangedText) -> Vec<(String, String, bool)> {
     let read = |text: &Option<String>| {
         let text = text.as_deref();
@@ -81,9 +81,9 @@ static SUMMARY: LazyLock<Regex> = LazyLock::new(|| {
         r"(?x)^(?: test\ result:\ \w+\. | (?:=+\ )?(?:\d+\ (?:x?passed|x?failed|skipped|deselected|errors?|warnings?|rerun)(?:,\ )?)+\ in\ [\d.]+s\b | \s*Tests:?\s+\d )",
     )
 });
-/// The counts in the summary of tests that ran.
+/// The counts of tests that ran, in such a summary.
 static RAN: LazyLock<Regex> = LazyLock::new(|| regex(r"(\d+) (?:x?passed|x?failed|errors?)\b"));
-/// The same for runners that print one count per line.
+/// The count of tests that ran, for runners that print one count per line.
 static COUNT: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?x)^\s*(?: Summary\ .*\]\ +(\d+)\ tests?\ run | Ran\ (\d+)\ tests?\ in\  | [\#ℹ]\ (?:pass|fail)\ (\d+)$
@@ -128,8 +128,8 @@ pub fn tests_ran(check: &Check) -> Option<usize> {
     tests_in(check.detail.split_once('\n')?.1)
 }
 
-/// Checks whether any of a task's commands, in `checks`, ran no tests. If the same command did run some `before`, the
-/// check fails, unless the task's text asks for fewer.
+/// Reports commands in `checks` that ran no tests. If the same command ran some `before`, the check fails, unless the
+/// task's text asks for fewer tests.
 pub fn check_counts(
     scope: &TaskScope,
     checks: &[Check],

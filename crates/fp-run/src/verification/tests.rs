@@ -1,4 +1,4 @@
-//! Checks of whole changes: facts in, verdicts out.
+//! Tests the checks on whole changes: facts in, verdicts out.
 
 use super::change::FileKind;
 use super::*;

@@ -1,4 +1,4 @@
-//! Notices tests that a change weakens: deleted, removed, switched off (even from outside), or left with fewer checks.
+//! Detects tests that a change weakens: deleted, removed, switched off (even from outside), or left with fewer checks.
 //! Only a task whose text asks for it may do so.
 
 use std::collections::{HashMap, HashSet};
@@ -27,7 +27,7 @@ fn lower(path: &RepoPath) -> String {
 /// A file that may hold tests, before and after.
 struct TestText<'f> {
     file: &'f ChangedText,
-    /// Its old and new path in lower case.
+    /// The file's old and new paths, in lower case.
     names: (String, String),
     before: Vec<TestCase>,
     after: Vec<TestCase>,
@@ -89,7 +89,7 @@ impl<'f> TestText<'f> {
     }
 }
 
-/// The tests that are no longer in any changed file, and those that were only renamed.
+/// The tests that no changed file contains any more, and those that were only renamed.
 fn taken_out<'t>(texts: &'t [TestText]) -> (Vec<(&'t RepoPath, &'t str)>, Vec<String>) {
     let mut left: HashMap<&str, usize> = HashMap::new();
     for case in texts.iter().flat_map(|text| &text.after) {
@@ -121,7 +121,7 @@ fn taken_out<'t>(texts: &'t [TestText]) -> (Vec<(&'t RepoPath, &'t str)>, Vec<St
     (gone.collect(), renamed)
 }
 
-/// The deleted test files, unless all their tests are elsewhere.
+/// The deleted test files, except those whose tests were all moved elsewhere.
 fn deleted_files(
     changes: &[Change],
     texts: &[TestText],
@@ -145,7 +145,7 @@ fn deleted_files(
     changes.iter().filter_map(told).collect()
 }
 
-/// The added lines that switch tests off; that is fine for a new test.
+/// Finds added lines that switch tests off: faults, or notes if the test is new.
 fn switched_off(texts: &[TestText]) -> Findings {
     let mut found = Findings::default();
     let old = texts.iter().flat_map(|text| &text.before);
@@ -183,7 +183,8 @@ fn switching_lines<'t>(
     lines.filter_map(move |(number, line)| Some((number, line.trim(), switches_off(path, line)?)))
 }
 
-/// The tests that check less than before. If a check was replaced by other code, that may be a better check.
+/// Finds tests that check less than before: faults, or notes if a check was replaced by other code, since that may be a
+/// better check.
 fn hollowed(texts: &[TestText]) -> Findings {
     let mut found = Findings::default();
     let mut moved: HashMap<&str, isize> = HashMap::new();
@@ -218,7 +219,7 @@ fn hollowed(texts: &[TestText]) -> Findings {
 }
 
 impl TestCase {
-    /// Its lines that check something, in a file with the name `path`.
+    /// The test's lines that check something, in the file `path`.
     fn checks(&self, path: &str) -> Vec<&String> {
         let lines = self.lines.iter();
         lines.filter(|line| is_check(path, line)).collect()
@@ -230,7 +231,7 @@ mod tests {
     use super::*;
     use crate::verification::change::FileKind;
 
-    /// The verdict on a test file that had `before` and now has `after`.
+    /// The verdict on a test file whose text changed from `before` to `after`.
     fn verdict(path: &str, task: &str, before: &str, after: &str) -> (CheckVerdict, String) {
         let change = Change {
             path: path.into(),

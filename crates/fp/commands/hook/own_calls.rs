@@ -11,7 +11,8 @@ use super::{IncomingHook, OngoingRun};
 use crate::cli::{Cli, RoleCall};
 use crate::error::CommandError;
 
-/// `line` without a `cd` to a folder of this project, such as a builder's worktree: `fp` finds the same plans there.
+/// `line` without a leading `cd` to a folder of this project, such as a builder's worktree: `fp` finds the same plans
+/// there.
 pub(super) fn line_in_project<'l>(hook: &IncomingHook, line: &'l str) -> &'l str {
     match behind_cd(line) {
         Some((folder, rest)) if Repo::find(Path::new(folder)).root == hook.context.repo().root => {
@@ -21,8 +22,8 @@ pub(super) fn line_in_project<'l>(hook: &IncomingHook, line: &'l str) -> &'l str
     }
 }
 
-/// Allows calls of this program, unless a builder claims under another's name, or an agent submits a verdict without
-/// having been asked to. Records the builder.
+/// Allows calls of this program, unless a builder claims under another builder's name, or an agent submits a verdict
+/// without having been asked to. Records which agent the builder is.
 pub(super) fn own_calls_are_about_to_run(
     hook: &IncomingHook,
     caller: Caller,
@@ -45,7 +46,7 @@ pub(super) fn own_calls_are_about_to_run(
         let is_elsewhere = hook.is_of_session(&run.state) == Some(false);
         let reason = match (&call, kind) {
             (RoleCall::Claim { .. }, _) if is_elsewhere => continue,
-            // No agent here was asked; the user's own rules decide.
+            // No agent in this session was asked; the user's own rules decide.
             (RoleCall::Verdict { .. }, _) if is_elsewhere => return Ok(()),
             (RoleCall::Claim { .. }, _) if caller != Caller::Builder => None,
             (RoleCall::Claim { owner, .. }, Some(BUILDER)) => refuse_name(&run.state, owner, id),
@@ -65,7 +66,7 @@ pub(super) fn own_calls_are_about_to_run(
             learned.push((run, owner, id));
         }
     }
-    // The user's own rules decide if a clone's texts may reach agents.
+    // The user's own rules decide whether texts from a cloned repository may reach agents.
     let is_of_specs = |call: &Vec<String>| call.get(1).is_some_and(|word| word == "specs");
     if calls.iter().any(is_of_specs) && !hook.context.trusts_place()? {
         return Ok(());
@@ -77,7 +78,7 @@ pub(super) fn own_calls_are_about_to_run(
     Ok(())
 }
 
-/// The plan that `selector` names.
+/// The run of the user's plan that `selector` names.
 fn plan_named(hook: &IncomingHook, selector: &str) -> Result<Option<OngoingRun>, CommandError> {
     let context = &hook.context;
     let folder = context.plans()?.resolve(selector).ok();

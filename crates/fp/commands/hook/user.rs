@@ -57,7 +57,7 @@ fn tell_questions(hook: &IncomingHook) -> Result<(), CommandError> {
 
 /// Records the user's answers to the questions that `fp` printed, and tells the lead.
 pub(super) fn user_has_answered(hook: &IncomingHook) -> Result<(), CommandError> {
-    // A question from an agent isn't one of the run.
+    // A question asked by an agent isn't one of the run's questions.
     if hook.event.agent_id.is_some() {
         return Ok(());
     }

@@ -28,7 +28,7 @@ use crate::context::Context;
 use crate::error::CommandError;
 use crate::features::install::write_plugin;
 
-/// Time for a process to end on its own.
+/// Time that a process gets to end on its own.
 const GRACE: Duration = Duration::from_secs(5);
 /// Time to wait for output after a process has ended, since another one may hold the pipe.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -45,7 +45,7 @@ const LOOKS: u32 = 4;
 /// Capacity of the news queue; a process that produces more has to wait.
 const QUEUE: usize = 1024;
 
-/// An agent to start, and what for.
+/// An agent to start, and its work.
 #[derive(Debug, Clone)]
 pub(super) struct AgentTask {
     name: AgentName,
@@ -150,7 +150,7 @@ fn is_plain_id(id: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
 }
 
-/// News of the agents.
+/// News about the agents.
 pub(super) enum CrewNews {
     /// An agent has ended its turn.
     Ended(AgentName),
@@ -173,25 +173,25 @@ struct Member {
     was_reached: bool,
     cost: AgentCost,
     fault: Option<ServiceFault>,
-    /// When and how it ended.
+    /// When and how the process ended.
     end: Option<(Instant, CommandEnd)>,
     /// True once its output has ended.
     is_closed: bool,
-    /// The last task claimed in its worktree before it started.
+    /// The last task claimed in the agent's worktree before this process started.
     before: Option<TaskId>,
     /// The last reported token use of its conversation that isn't in the log yet.
     counted: (TokenUse, u64),
     /// The id of the last request.
     request: String,
-    /// Requests that aren't in the program's own total yet, and their token use.
+    /// Number of requests that the program's own total doesn't include yet, and their token use.
     uncounted: (u64, TokenUse),
-    /// Since when its service has been unavailable, and the program's message.
+    /// Start of the service's outage, and the program's message about it.
     waits: Option<(Instant, String)>,
     process: AgentProcess,
 }
 
 impl Member {
-    /// True if it gave no sign of life for `limit`.
+    /// True if the agent has given no sign of life for `limit`.
     fn is_silent(&mut self, limit: Duration) -> bool {
         let is_due = self.heard.elapsed().min(self.signs.at.elapsed()) > limit / LOOKS;
         let is_over = self.heard.elapsed() > limit;
@@ -227,7 +227,7 @@ pub(super) struct Crew<'c> {
 }
 
 impl<'c> Crew<'c> {
-    /// Finds the programs, and creates their folders.
+    /// Finds the agents' programs, and creates the folder with the plugin.
     pub(super) fn gather(plan: &'c OpenPlan, context: &'c Context) -> Result<Self, CommandError> {
         let agents = &plan.settings.agents;
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -247,7 +247,7 @@ impl<'c> Crew<'c> {
         };
         let approved = parsed.leaves().filter(is_approved);
         let of_tasks = approved.flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
-        // In a rule, an asterisk would match more than the user agreed to.
+        // In a permission rule, an asterisk would match more than the user agreed to.
         let of_tasks = of_tasks.filter(|command| !command.contains('*'));
         let of_tasks: BTreeSet<String> =
             of_tasks.map(|command| format!("Bash({command})")).collect();
@@ -281,7 +281,7 @@ impl<'c> Crew<'c> {
         })
     }
 
-    /// True if the agent `name` has a process, or waits for another one.
+    /// True if the agent `name` has a process, or is waiting for a retry.
     pub(super) fn has(&self, name: &AgentName) -> bool {
         self.members.contains_key(name) || self.waiting.contains_key(name)
     }
@@ -291,7 +291,7 @@ impl<'c> Crew<'c> {
         self.members.is_empty() && self.waiting.is_empty()
     }
 
-    /// From now on no agent is started, not even one that is waiting for a retry.
+    /// Starts no agent from now on, not even one that is waiting for a retry.
     pub(super) fn start_nothing_more(&mut self) {
         self.is_ending = true;
         self.waiting.clear();
@@ -402,7 +402,7 @@ impl<'c> Crew<'c> {
         Ok(true)
     }
 
-    /// Waits for news, at most for `time`. Fails if no agent can work until the user acts.
+    /// Waits up to `time` for news. Fails if no agent can work until the user acts.
     pub(super) fn news(&mut self, time: Duration) -> Result<Vec<CrewNews>, CommandError> {
         let mut told = Vec::new();
         let mut next = self.receiver.recv_timeout(time).ok();
@@ -429,7 +429,7 @@ impl<'c> Crew<'c> {
                 if member.end.is_none() {
                     member.end = member.agent.try_wait().map(|end| (Instant::now(), end));
                 }
-                // Its last output may still be in the pipe.
+                // The last output of the process may still be in the pipe.
                 let has_ended = member
                     .end
                     .is_some_and(|(since, _)| member.is_closed || since.elapsed() > DRAIN);
@@ -453,7 +453,7 @@ impl<'c> Crew<'c> {
             if let Some((task, _)) = self.waiting.remove(&name) {
                 match self.may_spend(&task)? {
                     true => drop(self.start(task)?),
-                    // The next turn asks whether it may continue.
+                    // The next turn asks whether the agent may continue.
                     false => told.push(CrewNews::Ended(name)),
                 }
             }
@@ -653,8 +653,9 @@ impl<'c> Crew<'c> {
         }
     }
 
-    /// Logs the cost of a process of `name`. If its task was done before the first check, only the worktree still names
-    /// it; the task `before` doesn't count. Returns the state before the entry.
+    /// Logs the cost of a process of `name`. If the agent's task was done before anyone saw that the agent held it,
+    /// only the worktree still names the task; the earlier task `before` doesn't count. Returns the state before the
+    /// entry.
     fn log_cost(
         &self,
         name: &AgentName,
@@ -709,7 +710,7 @@ impl<'c> Crew<'c> {
             } = member;
             agent.end_and_collect(GRACE);
             cost.seconds = started.elapsed().as_secs();
-            // The run is over or stops, so a cost that can't be written isn't worth an error.
+            // The run is over or stopping, so a cost that can't be written isn't worth an error.
             drop(self.log(vec![Event::AgentSpent {
                 name: task.name,
                 cost,
@@ -730,7 +731,7 @@ fn attribute(cost: &mut AgentCost, task: Option<&TaskState>) {
     }
 }
 
-/// A pause that doubles with each try, and differs between agents.
+/// A pause that doubles with each try, randomised so that it differs between agents.
 fn pause_before(tries: u32) -> Duration {
     let (first, most) = PAUSES;
     let pause = first.saturating_mul(1 << tries.min(16)).min(most);
@@ -739,13 +740,13 @@ fn pause_before(tries: u32) -> Duration {
     pause / 2 + pause * random / 0x1_0000
 }
 
-/// Prefix of a folder with the plugin.
+/// Prefix of the folders that hold the plugin.
 const PLUGIN_FOLDER: &str = "fp-run-";
-/// Age after which such an unlocked folder counts as abandoned.
+/// Age after which such a folder counts as abandoned if it isn't locked.
 const LEFT_OVER: Duration = Duration::from_secs(60);
 
-/// Writes this plugin with this program to a folder beside the trust store, where no agent's sandbox can write. The
-/// folder is locked while in use; abandoned folders of killed processes are removed.
+/// Writes the plugin, with this executable, to a folder beside the trust store, where no agent's sandbox can write. The
+/// folder is locked while in use; folders abandoned by killed processes are removed.
 fn own_plugin(context: &Context) -> Result<(tempfile::TempDir, File), CommandError> {
     let failed = |error: std::io::Error| {
         CommandError::failed(format!(

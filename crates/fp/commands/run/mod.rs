@@ -205,8 +205,8 @@ fn watch_another(plan: &OpenPlan, holder: Option<String>, context: &Context) -> 
     )
 }
 
-/// Fails unless the user trusts the repository with agents: their programs take its settings, hooks and instructions
-/// without asking.
+/// Fails unless the user trusts the repository with agents: the agents' programs apply the repository's settings, hooks
+/// and instructions without asking.
 fn expect_trusted_place(plan: &OpenPlan, yes: bool, context: &Context) -> Result<(), CommandError> {
     if context.trusts_place()? {
         return Ok(());
@@ -375,7 +375,7 @@ impl Lead<'_> {
                 return Ok(Some(LeadEnd::Stopped));
             }
             if let Some((question, label)) = self.view.answered() {
-                // It may have been answered elsewhere in the meantime.
+                // The question may have been answered elsewhere in the meantime.
                 if let Err(error) = answer_question(
                     self.plan,
                     &question,
@@ -424,7 +424,7 @@ impl Lead<'_> {
 
     /// Handles news from agents and input from the user for up to `time`.
     fn look(&mut self, time: Duration) -> Result<(), CommandError> {
-        // A live view does the waiting, for the user's keys.
+        // A live view does the waiting itself, because it listens for the user's keys.
         let wait = if self.view.is_screen() {
             Duration::ZERO
         } else {
@@ -450,7 +450,7 @@ impl Lead<'_> {
     }
 }
 
-/// The due actions, the state that they are for, and the reason why other machines can't be reached.
+/// The due actions, the state that they are based on, and the reason why other machines can't be reached.
 type TurnOfRun = (Vec<LeadAction>, Arc<State>, Option<String>);
 
 fn turn_of(
@@ -474,7 +474,7 @@ fn turn_of(
             due => break due?,
         }
     };
-    // Creating worktrees takes its own locks.
+    // Creating worktrees takes other locks, so this one is released.
     drop(due.ledger);
     make_places(plan, &due.state, &due.actions)?;
     Ok((due.actions, due.state, due.cut_off))
@@ -498,7 +498,7 @@ fn make_places(plan: &OpenPlan, state: &State, actions: &[LeadAction]) -> Result
 }
 
 impl LeadEnd {
-    /// The event in words, for a notification.
+    /// Describes how the lead ended, for a notification.
     fn in_words(&self, plan: &OpenPlan) -> Result<String, CommandError> {
         let (id, state) = (plan.id(), plan.load()?.state);
         Ok(match self {

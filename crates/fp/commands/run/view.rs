@@ -16,7 +16,7 @@ use crate::error::CommandError;
 use crate::input::listen_for_interrupt;
 use crate::printer::Printer;
 
-/// A request by the user's key.
+/// A request that the user made with a key.
 pub(super) enum LeadInput {
     Nothing,
     Stop,
@@ -79,7 +79,7 @@ impl LeadView {
         !context.is_json() && Screen::is_there(context.env("TERM").as_deref())
     }
 
-    /// Opens the live view if it `has_screen`, otherwise one line per event.
+    /// Opens the live view if `has_screen` is true; otherwise shows one line per event.
     pub(super) fn open(
         plan: &OpenPlan,
         has_screen: bool,
@@ -120,7 +120,7 @@ impl LeadView {
         }
     }
 
-    /// The user's answer to a question: its id and the label.
+    /// The user's answer: the question's id and the chosen option's label.
     pub(super) fn answered(&mut self) -> Option<(String, String)> {
         self.answer.take()
     }

@@ -77,7 +77,7 @@ pub(super) fn show_ready(plan: &OpenPlan, context: &Context) -> CommandResult {
 }
 
 impl StatusView<'_> {
-    /// The tasks in `ready`, in the order of claiming, and then the others.
+    /// The tasks in `ready`, in the order in which they would be claimed, and then the others.
     fn ready_text(&self, ready: &[TaskId]) -> String {
         let tasks = &self.report.tasks;
         let first = ready

@@ -30,7 +30,7 @@ use crate::theme::{self, Look, StyledLine};
 const LOOK: Duration = Duration::from_millis(250);
 /// Help on the keys of the view.
 const KEYS: &str = "q closes, arrows scroll";
-/// Shortest silence of an agent that is shown.
+/// Minimum silence of an agent before its silence is shown.
 const SILENT: Duration = Duration::from_secs(30);
 
 /// Shows the run of `plan` until the user ends the view. Fails if the log can't be read, and restores the
@@ -76,7 +76,7 @@ pub(crate) struct Beside {
     pub(crate) keys: String,
 }
 
-/// A run that follows its log, and the part of it that is shown.
+/// A run that is kept up to date from its log, and the visible part of its view.
 pub(crate) struct RunWatch {
     folder: PathBuf,
     lead: LeadPresence,
@@ -148,12 +148,13 @@ struct WatchFrame {
     /// The first visible line of the scrolling part, from 0: the requested one, or the last one that still leaves the
     /// view full.
     first: usize,
-    /// Number of lines that fit.
+    /// Number of lines that fit into the scrolling part.
     room: usize,
 }
 
 impl StatusView<'_> {
-    /// Draws the view on `rows` rows. The scrolling part, with questions, agents and tasks, starts at its line `first`.
+    /// Draws the view in `rows` rows. The scrolling part, with questions, agents and tasks, is shown from its line
+    /// `first` on.
     fn frame(&self, beside: &Beside, rows: usize, first: usize) -> WatchFrame {
         let is_silent = beside.doing.values().any(|(_, silent)| *silent >= SILENT);
         let mut lines = self.head_lines(is_silent);
@@ -287,8 +288,8 @@ mod tests {
 
     const START: &str = "2026-11-21T09:00:00Z";
 
-    /// A run of `tasks` tasks: the first is done, the second is being built, the third waits for it, the
-    /// fourth failed.
+    /// A run of `tasks` tasks: the first is done, the second is being built, the third waits for the second, the fourth
+    /// failed.
     fn run_of(tasks: usize) -> State {
         run_with(tasks, &json!([]))
     }

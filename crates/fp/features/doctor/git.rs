@@ -12,7 +12,7 @@ use super::{DoctorFinding, DoctorLevel};
 /// Oldest git that supports a worktree for each builder: it can merge without a working tree.
 const MERGES: [u64; 3] = [2, 38, 0];
 
-/// The findings about git in the folder `cwd`, or only that git is missing.
+/// Checks git in the folder `cwd`. If git is missing, that is the only finding.
 pub(super) fn check_git(cwd: &Path) -> Vec<DoctorFinding> {
     let mut found = match git_output(cwd, &["--version"]) {
         Err(error) => return vec![DoctorFinding::of_error("git", error)],
@@ -28,7 +28,7 @@ pub(super) fn check_git(cwd: &Path) -> Vec<DoctorFinding> {
     found
 }
 
-/// The version of git, from `said`, the output of `git --version`.
+/// Checks the git version in `said`, the output of `git --version`.
 pub(super) fn check_version(said: &str) -> DoctorFinding {
     let shown = said.trim_start_matches("git version ");
     match shown.split_whitespace().next().and_then(version_of) {
@@ -40,7 +40,7 @@ pub(super) fn check_version(said: &str) -> DoctorFinding {
     }
 }
 
-/// Anything that stands in the way of the next commit.
+/// Checks for anything that prevents the next commit, such as a lock or an unfinished operation.
 pub(super) fn check_way_of_commit(git: &Git) -> DoctorFinding {
     let check = "git";
     if let Some(lock) = git.locks().first() {
@@ -60,7 +60,7 @@ pub(super) fn check_way_of_commit(git: &Git) -> DoctorFinding {
     }
 }
 
-/// The author and the committer of a commit, as `git var` names them.
+/// Checks the author and the committer of a commit, as `git var` prints them.
 pub(super) fn check_identity(author: Option<&str>, committer: Option<&str>) -> DoctorFinding {
     // Name and address, without the time that follows them.
     let name = |ident: &str| ident.rfind('>').map(|end| ident[..=end].to_owned());

@@ -1,5 +1,5 @@
-//! `fp doctor`: checks a plan or the setup, and names the command that fixes each fault. A check without findings says
-//! so, to show that it was made.
+//! `fp doctor`: checks a plan or the setup, and names the command that fixes each problem. A check without findings
+//! says so, to show that it ran.
 
 mod git;
 mod plan;
@@ -84,7 +84,7 @@ struct DoctorReport {
 }
 
 impl DoctorReport {
-    /// Shows paths below `folder` as `shown`.
+    /// Replaces `folder` with `shown` in the paths that the findings mention.
     fn shorten_paths(&mut self, folder: &Path, shown: &str) {
         let folder = folder.join("").display().to_string();
         for finding in &mut self.findings {
@@ -116,7 +116,7 @@ struct DoctorFinding {
     check: &'static str,
     level: DoctorLevel,
     detail: String,
-    /// The command that fixes it, if there is one.
+    /// The command that fixes the problem, if there is one.
     command: Option<String>,
 }
 
@@ -144,7 +144,7 @@ impl DoctorFinding {
         }
     }
 
-    /// An error of another part of the program, with its hints.
+    /// Converts an error from another part of the program, along with its hints.
     fn of_error(check: &'static str, error: impl Into<CommandError>) -> Self {
         let CommandError { message, hints, .. } = error.into();
         let parts: Vec<String> = [message].into_iter().chain(hints).collect();
@@ -178,5 +178,5 @@ impl DoctorFinding {
     }
 }
 
-/// Columns before a finding's text.
+/// Indentation of a finding's text, in columns.
 const MARGIN: usize = 24;

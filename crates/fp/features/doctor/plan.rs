@@ -20,8 +20,8 @@ use crate::error::CommandError;
 /// Maximum number of ids that a finding lists.
 const LISTED: usize = 5;
 
-/// Checks everything that belongs to the plan that `selector` names. Changes nothing, takes no lock, and continues
-/// after every fault. Without a readable log, the checks of the run are left out.
+/// Checks everything that belongs to the plan that `selector` names. Changes nothing, takes no lock, and doesn't stop
+/// at a problem. If the log can't be read, the checks of the run are skipped.
 pub(super) fn examine_plan(
     selector: &str,
     context: &Context,
@@ -63,7 +63,7 @@ fn check_files(plan: &OpenPlan) -> Vec<DoctorFinding> {
     found
 }
 
-/// Checks the log and what follows from it.
+/// Checks the log, and the run and commits that it records.
 fn check_run(plan: &OpenPlan) -> Vec<DoctorFinding> {
     let lead = plan.look_at_lead();
     let examined = match plan.store.examine() {
@@ -125,7 +125,7 @@ pub(super) fn check_log(plan: &PlanId, examined: &ExaminedLog) -> Vec<DoctorFind
     found
 }
 
-/// Says if the run makes progress on its own.
+/// Checks whether the run makes progress without the user.
 fn check_standing(state: &State, standing: RunStanding) -> DoctorFinding {
     let check = "run";
     match (standing, next_steps(state, standing).into_iter().next()) {

@@ -1,5 +1,5 @@
-//! The checks of the setup. They change nothing, every process has a time limit, and a fault becomes a finding instead
-//! of ending the checks.
+//! The checks of the setup. They change nothing, every process has a time limit, and a problem becomes a finding
+//! instead of ending the checks.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,7 +27,7 @@ use crate::features::install::{
 const INSTALL: &str = "fp install";
 /// The client's time limit for a hook.
 const HOOK_LIMIT: Duration = Duration::from_secs(5);
-/// Size limit of files of the client and of the plugin.
+/// Maximum size of the client's and the plugin's files, in bytes.
 const CAP: u64 = 8 * 1024 * 1024;
 /// The client's scopes, weakest first.
 const SCOPES: [&str; 3] = ["user", "project", "local"];
@@ -66,7 +66,7 @@ pub(super) fn examine_setup(context: &Context, client: Option<&Path>) -> DoctorR
     }
 }
 
-/// Checks the client and its plugin. Returns the client's information on the plugin, if it can be asked.
+/// Checks the client and its plugin. Returns the client's information about the plugin, if the client could be queried.
 fn ask_client(
     context: &Context,
     given: Option<&Path>,
@@ -94,9 +94,9 @@ fn ask_client(
     }
 }
 
-/// The client's information on the plugin in the current folder.
+/// The client's information about the plugin, for the current folder.
 struct KnownPlugin {
-    /// The plugin in each scope that has it.
+    /// The plugin's installations, one for each scope that has it.
     plugins: Vec<InstalledPlugin>,
     marketplace: Option<ClientMarketplace>,
 }
@@ -222,7 +222,8 @@ fn missing_rules(files: &[ClientSettings]) -> Vec<&'static str> {
     PERMISSIONS.into_iter().filter(is_missing).collect()
 }
 
-/// Checks for the rules that keep the client from asking about each page of a plan. Each may be in any of `files`.
+/// Checks for the rules that keep the client from asking for permission for each page of a plan. Each may be in any of
+/// `files`.
 pub(super) fn check_permissions(files: &[ClientSettings]) -> DoctorFinding {
     let check = "permissions";
     let missing = missing_rules(files).join(" and ");
@@ -266,7 +267,7 @@ pub(super) fn broad_permissions(files: &[ClientSettings]) -> impl Iterator<Item 
     })
 }
 
-/// Checks the hooks of the plugin in `folder`: their wiring, compared with this program's, and that their program
+/// Checks the hooks of the plugin in `folder`: that their wiring matches this program's, and that the program they call
 /// starts. `files` are the client's settings.
 fn check_hooks(files: &[ClientSettings], folder: Option<&Path>, renewed_by: &str) -> DoctorFinding {
     let check = "hooks";
@@ -329,7 +330,7 @@ fn check_repository(context: &Context) -> DoctorFinding {
                 format!("{root} has no commit yet, and a run starts from one"),
             )
             .fixed_by("git commit --allow-empty --message Start"),
-            // Another check reports a missing git.
+            // If git is missing, another check reports it.
             HostErrorKind::GitMissing => {
                 DoctorFinding::ok(check, repo.worktree.display().to_string())
             }

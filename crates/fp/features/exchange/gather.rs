@@ -24,8 +24,8 @@ const HIDDEN_PLANS: &str = ".beads .fractal-planner .kiro .specify .task .taskma
 /// Maximum number of files that a notice names.
 const MAX_NAMED: usize = 10;
 
-/// Reads the file `path`, or the texts in the folder `path`; reports files that can't be read. Doesn't follow links
-/// inside it.
+/// Reads the file `path` or, if it is a folder, the texts in it, without following links inside it. Reports files that
+/// can't be read.
 pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotice>), CommandError> {
     let failed = HostError::reading(path);
     if !fs::metadata(path).map_err(failed)?.is_dir() {
@@ -70,7 +70,7 @@ pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotic
         }
         let read = match entry.file_type() {
             Some(kind) if kind.is_symlink() => {
-                // A link's target within the folder is read anyway.
+                // If a link's target is in the folder, it is read there anyway.
                 let target = platform::real_path(entry.path());
                 let is_inside = target.is_ok_and(|target| target.starts_with(&root));
                 if is_inside || !(is_read(&name) || entry.path().extension().is_none()) {

@@ -34,11 +34,11 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::features::linear::mapping_moved_to;
 
-/// The record of where a plan came from, in its folder.
+/// The file in a plan's folder that records where the plan came from.
 pub(crate) const ORIGIN: &str = "import.json";
 /// The texts of a plan in an unknown format, for the decomposer.
 const MATERIAL: &str = "material.md";
-/// The mirror in Linear, in the plan's folder.
+/// The file in the plan's folder that maps its tasks to Linear issues.
 const MAPPING: &str = "linear-mapping.json";
 /// Files that are imported along with a plan of fractal-planner, besides the evidence.
 const ALONG: [&str; 5] = [
@@ -48,11 +48,11 @@ const ALONG: [&str; 5] = [
     "pre-analysis.md",
     "analysis.md",
 ];
-/// Maximum number of tasks for the mode for one area of the code.
+/// Maximum number of tasks for pipeline mode, which suits one area of the code.
 const PIPELINE: usize = 5;
-/// Most tasks that are imported at once.
+/// Maximum number of tasks in one import.
 const MAX_TASKS: usize = 5_000;
-/// Maximum number of notices under one heading of the text.
+/// Maximum number of notices to print under one heading.
 const SHOWN: usize = 20;
 
 /// Import a plan from another system
@@ -77,13 +77,13 @@ fn source_format() -> impl TypedValueParser<Value = SourceFormat> {
     PossibleValuesParser::new(names).try_map(|name| name.parse::<SourceFormat>())
 }
 
-/// A plan that was read and will be written.
+/// A plan that has been read from its source, but not yet written.
 struct Import {
     recognised: RecognisedSource,
     /// The imported path, relative to the repository if it is inside.
     path: String,
     draft: PlanDraft,
-    /// The finished leaves, with those of their commits that the repository has.
+    /// The finished leaves, each with its commit if the repository has it.
     done: Vec<ImportedTask>,
     /// The record of the interview, if the import has one.
     interview: Option<Interview>,
@@ -121,7 +121,8 @@ pub(crate) fn run(args: ImportArgs, context: &Context) -> CommandResult {
     )
 }
 
-/// Fails for a path in the repository from which a link leads outside: the author of the link chose the target.
+/// Fails if `path` is in the repository, but a link on it leads outside: the link's author, not the user, chose that
+/// target.
 fn refuse_leading_out(given: &Path, path: &Path, context: &Context) -> Result<(), CommandError> {
     let root = &context.repo().root;
     let goes_up = given.components().any(|part| part == Component::ParentDir);
@@ -152,7 +153,7 @@ fn origin_path(path: &Path, context: &Context) -> String {
     }
 }
 
-/// Imports the plan at `path` for agents to complete; if the format is unknown, hands its texts over as they are.
+/// Imports the plan at `path` for agents to complete. If the format is unknown, passes the plan's texts on unchanged.
 /// Returns the path of the new folder, its record, and the report of the import.
 pub(crate) fn import_to_complete(
     path: &Path,
@@ -196,7 +197,7 @@ impl ImportSource {
         })
     }
 
-    /// `error` with its place, as the user would name it.
+    /// Converts `error`, naming the file at fault by the path that the user gave.
     fn failure(&self, error: &ImportError) -> CommandError {
         let given = self.given.display();
         let said = match error {
@@ -212,8 +213,8 @@ impl ImportSource {
         CommandError::with_message(said + not_read.trim_end(), error)
     }
 
-    /// Creates a plan without a tree. It gets the texts as material, and a list of everything in them that looks like a
-    /// task.
+    /// Creates a plan without a tree. The texts become its material, along with a list of everything in them that looks
+    /// like a task.
     fn hand_over(
         mut self,
         settings: SettingsLayer,
@@ -298,13 +299,13 @@ impl NewPlan<'_> {
         let texts = texts(into.id());
         let written = self.fill(&into, &record, texts, context);
         if written.is_err() {
-            // It was created for this plan, and nobody else has written to it.
+            // The folder was created for this plan, so nobody else has written to it.
             drop(fs::remove_dir_all(into.path()));
         }
         written.map(|()| (into, record))
     }
 
-    /// The record and the tree are written last, since the folder isn't a plan without them.
+    /// Writes the plan's files, the record and the tree last, since the folder isn't a plan without them.
     fn fill(
         self,
         into: &PlanFolder,
@@ -428,7 +429,7 @@ impl Import {
         (mode, format!("imported with {tasks}"))
     }
 
-    /// The other files from a folder of fractal-planner.
+    /// The other files to copy from a fractal-planner plan folder.
     fn texts_along(&self, folder: &SourceFolder, plan: &PlanId) -> Vec<(String, String)> {
         let PlanDraft {
             plan: portable,

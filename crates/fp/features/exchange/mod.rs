@@ -1,4 +1,4 @@
-//! Imports plans of other systems, and exports plans in neutral formats.
+//! Imports plans from other systems, and exports plans in neutral formats.
 
 pub(crate) mod export;
 mod gather;

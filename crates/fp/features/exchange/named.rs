@@ -13,10 +13,10 @@ use crate::error::CommandError;
 
 /// Maximum number of items to list.
 const SHOWN: usize = 10;
-/// Longest text of an item, in characters.
+/// Maximum length of an item's text, in characters.
 const MAX_ITEM: usize = 60;
 
-/// The record of where a plan came from; a plan in a known format has no items.
+/// The record of where a plan came from. It has no items if the plan was in a known format.
 #[derive(Deserialize)]
 struct MaterialOrigin {
     #[serde(default)]

@@ -20,7 +20,7 @@ const CATALOG: &str = "marketplace.json";
 pub(super) const MANIFEST: &str = ".claude-plugin/plugin.json";
 /// The plugin's folder for programs, which the client adds to the PATH of commands.
 const PROGRAMS: &str = "bin";
-/// The folder for the new bundle while it is written, and for the old one.
+/// The folder that holds the new bundle while it is written, and the old one while it is replaced.
 pub(super) const STAGING: &str = ".fp-bundle";
 /// macOS creates this file in every folder that is opened in the Finder.
 const FINDER: &str = ".DS_Store";
@@ -77,12 +77,12 @@ impl Bundle<'_> {
         copy_program(&self.program, &program_in(folder))
     }
 
-    /// Writes the plugin to `out/fp` and the marketplace to `out/.claude-plugin`, in place of those of an
-    /// earlier bundle. Fails if `out` has anything else in it, or can't be written.
+    /// Writes the plugin to `out/fp` and the marketplace to `out/.claude-plugin`, replacing those of an earlier bundle.
+    /// Fails if `out` contains anything else, or can't be written.
     pub(super) fn write(&self, out: &Path) -> Result<(), CommandError> {
         check_ours(out)?;
         let staging = out.join(STAGING);
-        // A killed process may have left it.
+        // A killed process may have left the staging folder behind.
         drop(fs::remove_dir_all(&staging));
         let (new, old) = (staging.join("new"), staging.join("old"));
         let written = self
@@ -103,7 +103,7 @@ impl Bundle<'_> {
 fn swap_parts(out: &Path, new: &Path, old: &Path) -> io::Result<()> {
     fs::create_dir_all(old)?;
     for part in [PLUGIN, CATALOG_FOLDER] {
-        // An interrupted swap left nothing here.
+        // The part may be missing, for instance after an interrupted swap.
         match fs::rename(out.join(part), old.join(part)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => fs::rename(new.join(part), out.join(part))?,
@@ -112,14 +112,14 @@ fn swap_parts(out: &Path, new: &Path, old: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The program of the plugin in `folder`.
+/// The path of the program in the plugin at `folder`.
 pub(crate) fn program_in(folder: &Path) -> PathBuf {
     folder
         .join(PROGRAMS)
         .join(format!("{PLUGIN}{}", std::env::consts::EXE_SUFFIX))
 }
 
-/// The repository's marketplace, with the plugin in the folder beside it.
+/// The repository's marketplace, changed to point to the plugin in the folder beside it.
 fn catalog() -> String {
     let ours = include_str!(concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -149,7 +149,7 @@ fn unwritable(path: &Path, source: io::Error) -> CommandError {
     }
 }
 
-/// Refuses a folder that has anything but a bundle in it.
+/// Fails if `out` contains anything but a bundle.
 fn check_ours(out: &Path) -> Result<(), CommandError> {
     let entries = match fs::read_dir(out) {
         Ok(entries) => entries,

@@ -16,14 +16,14 @@ use serde_json::{Map, Value};
 use super::{plugin_id, same_folder};
 use crate::error::CommandError;
 
-/// Time that one command of the client may take; a marketplace may have to be read from a slow disk.
+/// Time limit for one client command; a marketplace may have to be read from a slow disk.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// A marketplace that the client knows.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ClientMarketplace {
     name: String,
-    /// Its folder, unless it is remote.
+    /// The marketplace's folder, unless it is remote.
     pub(crate) path: Option<PathBuf>,
     /// Other fields, such as `repo` or `url` of a remote marketplace, and `source`, its kind.
     #[serde(flatten)]
@@ -31,7 +31,7 @@ pub(crate) struct ClientMarketplace {
 }
 
 impl ClientMarketplace {
-    /// Its location, as shown to people.
+    /// The marketplace's location, for display.
     pub(crate) fn origin(&self) -> String {
         if let Some(path) = &self.path {
             return path.display().to_string();
@@ -61,16 +61,16 @@ pub(crate) struct InstalledPlugin {
     pub(crate) scope: String,
     #[serde(default)]
     pub(crate) enabled: bool,
-    /// The project for which it is installed, except in the user scope.
+    /// The project that the plugin is installed for; `None` in the user scope.
     pub(crate) project_path: Option<PathBuf>,
-    /// The client's own copy.
+    /// The client's own copy of the plugin.
     pub(crate) install_path: Option<PathBuf>,
-    /// The folder that it is loaded from instead, if its marketplace is a folder.
+    /// The folder that the plugin is loaded from instead, if its marketplace is a folder.
     pub(crate) read_from_folder: Option<PathBuf>,
 }
 
 impl InstalledPlugin {
-    /// Its scope, for people.
+    /// The plugin's scope, for display.
     pub(super) fn scope_text(&self) -> String {
         match &self.project_path {
             Some(path) => format!("scope {} in {}", self.scope, path.display()),
@@ -79,7 +79,7 @@ impl InstalledPlugin {
     }
 }
 
-/// The client's program.
+/// The client's executable.
 #[derive(Debug)]
 pub(crate) struct ClaudeClient {
     pub(crate) path: PathBuf,
@@ -87,7 +87,7 @@ pub(crate) struct ClaudeClient {
 }
 
 impl ClaudeClient {
-    /// The program at `given` or, without one, the first `claude` on PATH.
+    /// Finds the client at `given` or, if that is `None`, the first `claude` on PATH.
     pub(crate) fn find(given: Option<&Path>) -> Result<Self, CommandError> {
         let search = env::var_os("PATH").unwrap_or_default();
         let (path, version) = find_claude(given, &search).map_err(|error| {
@@ -96,14 +96,15 @@ impl ClaudeClient {
         Ok(Self { path, version })
     }
 
-    /// The marketplace with this plugin's marketplace name, whatever its source.
+    /// The marketplace that has the name of this plugin's marketplace, whatever its source.
     pub(crate) fn marketplace(&self) -> Result<Option<ClientMarketplace>, CommandError> {
         let known: Vec<ClientMarketplace> =
             self.list_json(&["plugin", "marketplace", "list", "--json"])?;
         Ok(known.into_iter().find(|found| found.name == MARKETPLACE))
     }
 
-    /// This plugin in every scope, limited to the projects for which `counts` returns true.
+    /// The installations of this plugin in all scopes; of those for a project, only the ones for which `counts` returns
+    /// true.
     pub(crate) fn installed(
         &self,
         counts: impl Fn(&Path) -> bool,

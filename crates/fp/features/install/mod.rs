@@ -1,5 +1,5 @@
-//! Installing the plugin: a bundle in the user's data folder, which the client's own commands register. A plugin or
-//! marketplace from elsewhere is never taken over.
+//! Installs the plugin: writes a bundle to the user's data folder, and registers it through the client's own commands.
+//! A plugin or marketplace from elsewhere is never taken over.
 
 mod bundle;
 mod client;
@@ -168,13 +168,13 @@ fn uninstall_plugin(client: Option<&Path>, context: &Context) -> CommandResult {
     }
     let record = folder.with_file_name("installed.json");
     if record.exists() {
-        // Written by version 0.2.
+        // Version 0.2 wrote this record.
         let record = record.display();
         context.printer.print_note(&format!(
             "{record} names what an earlier fp added to your settings: take that out by hand"
         ));
     }
-    // Removes this project's own folder, and only if it is empty.
+    // Removes Fractal Planner's own data folder, but only if it is empty.
     drop(folder.parent().map(fs::remove_dir));
     let report = json!({ "removed": lines });
     if lines.is_empty() {
@@ -193,7 +193,7 @@ fn unregister_plugin(client: &ClaudeClient, folder: &Path) -> Result<Vec<String>
     {
         return Ok(lines);
     }
-    // The plugin of a deleted project is removed with its marketplace.
+    // Installations for deleted projects are removed along with the marketplace.
     for plugin in client.installed(|project| project.is_dir())? {
         client.run_for_plugin("uninstall", &plugin.scope, plugin.project_path.as_deref())?;
         lines.push(format!("plugin       {}: removed", plugin.scope_text()));
@@ -221,7 +221,8 @@ fn homeless() -> CommandError {
         .with_hint(format!("set {FOLDER_VARIABLES}"))
 }
 
-/// The bundle's folder: `fractal-planner/bundle` in the user's data folder. `None` if no variable says where that is.
+/// The bundle's folder: `fractal-planner/bundle` in the user's data folder. `None` if no environment variable tells
+/// where the data folder is.
 pub(crate) fn bundle_folder() -> Option<PathBuf> {
     let data = UserFolder::Data.path_on(env::consts::OS, |name| env::var_os(name))?;
     Some(data.join(MARKETPLACE).join("bundle"))

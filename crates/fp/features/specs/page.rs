@@ -12,7 +12,7 @@ const MAX_TITLE: usize = 120;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Spec {
-    /// Its file below the folder of specs, without `.md`, such as `errors` or `api/errors`.
+    /// The path of the page below the specs folder, without `.md`, such as `errors` or `api/errors`.
     pub(super) name: String,
     pub(super) path: PathBuf,
     pub(super) title: String,
@@ -41,14 +41,14 @@ pub(super) enum SpecCategory {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum SpecReadMode {
-    /// For all work in its stage.
+    /// Applies to all work in the spec's stage.
     Required,
-    /// For work that matches one of its keywords.
+    /// Applies to work that matches one of the spec's keywords.
     #[default]
     Optional,
 }
 
-/// The known keys. Others belong to other tools.
+/// The frontmatter keys that are read here. Any others belong to other tools.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase", expecting = "keys and their values")]
 struct SpecFrontmatter {
@@ -89,8 +89,8 @@ pub(super) fn parse_spec(name: &str, path: &Path, page: &str) -> Result<Spec, St
     })
 }
 
-/// The specs that apply to work in `stages`, required ones first. No stages means all of them. Keywords are searched in
-/// `about`, the work's goal, title and files.
+/// The specs that apply to work in `stages`, required ones first. An empty `stages` means all stages. Keywords are
+/// looked up in `about`, which holds the work's goal, title and files.
 pub(super) fn applicable_specs<'a>(
     specs: &'a [Spec],
     stages: &[SpecCategory],
@@ -124,8 +124,8 @@ fn plain_words(text: &str) -> String {
     })
 }
 
-/// True if `keyword` occurs as whole words. Outside of ASCII it may also be part of a word, since scripts such as Hangul
-/// attach particles to words or have no spaces between them.
+/// True if `keyword` occurs in `words` as whole words. A keyword that isn't ASCII may also be part of a word, since
+/// scripts such as Hangul attach particles to words or have no spaces between them.
 fn are_among(words: &str, keyword: &str) -> bool {
     let keyword = plain_words(keyword);
     match keyword.trim() {
@@ -141,7 +141,7 @@ pub(super) fn work_of_task(leaf: &Task) -> String {
     format!("\n{}\n{}\n", leaf.description, files.join("\n"))
 }
 
-/// The line for a spec that is only named.
+/// The line that refers to a spec without quoting it.
 pub(super) fn named_line(spec: &Spec, path: &str) -> String {
     match spec.read_mode {
         SpecReadMode::Required => format!("- Read {path} before you begin: {}\n", spec.title),
@@ -149,11 +149,12 @@ pub(super) fn named_line(spec: &Spec, path: &str) -> String {
     }
 }
 
-/// The section of a payload with `specs`, which apply to its task. `room` is in bytes, and `command` prints all of them.
+/// The payload section for `specs`, which apply to the payload's task. `room` is in bytes, and `command` prints all the
+/// specs.
 ///
-/// A required spec is quoted in full, in a form that can't pass for a section of the payload; if it doesn't fit, it is
-/// named with its path. If not even the names fit, `command` replaces all. Only that last resort and the heading can
-/// exceed the room.
+/// A required spec is quoted in full, in a form that can't be mistaken for a section of the payload; if it doesn't fit,
+/// only its title and path are given. If not even those fit, `command` replaces all of them. Only that last resort and
+/// the heading can exceed the room.
 pub(super) fn payload_section(specs: &[&Spec], room: usize, command: &str) -> String {
     const HEADING: &str = "\n## PROJECT SPECS\n";
     let named = |spec: &&Spec| named_line(spec, &spec.path.display().to_string());
@@ -185,7 +186,7 @@ pub(super) fn payload_section(specs: &[&Spec], room: usize, command: &str) -> St
     HEADING.to_owned() + &lines.concat()
 }
 
-/// A `line` of a page, marked so that it can't pass for this program's own.
+/// A `line` from a page, marked so that it can't be mistaken for this program's own text.
 pub(super) fn quoted_line(line: &str) -> String {
     format!("> {line}").trim_end().to_owned() + "\n"
 }

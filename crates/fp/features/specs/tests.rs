@@ -1,4 +1,4 @@
-//! Reading, choosing and quoting specs, by tables and for any text.
+//! Tests for reading, choosing and quoting specs, with tables and with arbitrary text.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Ids, dependencies and the shape of the tree.
+//! Mutations of ids, dependencies and the shape of the tree.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +38,7 @@ pub(super) fn ids_of_others(base: &Base) -> Vec<Mutant> {
     })
 }
 
-/// The text with a task and all dependencies on it renamed.
+/// The text with a task renamed, also where other tasks depend on it.
 fn renamed(base: &Base, leaf: &Task, new: &str) -> String {
     let named = base
         .plan
@@ -69,7 +69,7 @@ pub(super) fn malformed_ids(base: &Base) -> Vec<Mutant> {
                     format!("called {id}"),
                     renamed(base, leaf, id),
                 );
-                // The tasks that depend on it were changed with it.
+                // Renaming a task changes the tasks that depend on it as well.
                 let waiting = base
                     .leaves()
                     .filter(|other| other.dependencies().any(|named| named == leaf.id));
@@ -87,7 +87,7 @@ pub(super) fn malformed_ids(base: &Base) -> Vec<Mutant> {
     })
 }
 
-/// A leaf swaps ids with a leaf of another parent.
+/// Mutants in which a leaf swaps ids with a leaf of another parent.
 pub(super) fn swapped_ids(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
         let nested = base.above(leaf).count() > 1;
@@ -128,7 +128,7 @@ pub(super) fn unknown_dependencies(base: &Base) -> Vec<Mutant> {
     })
 }
 
-/// For each leaf with dependents, cycles in which it also depends on one of them.
+/// For each leaf that others depend on, mutants with a cycle: the leaf also depends on one of them.
 pub(super) fn cycles(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
         let waiting = base

@@ -1,4 +1,4 @@
-//! Lines that start like a task, and trees without any.
+//! Lines that start like a task, and texts without a task tree.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::of_leaves;
 use crate::mutation::base::{At, Base, Mutant, lines_of};
 
 pub(super) fn no_tree(base: &Base) -> Vec<Mutant> {
-    // Comments don't nest.
+    // The text's own comments are removed, since comments don't nest.
     let text = base
         .text
         .trim_start_matches('\u{feff}')
@@ -41,7 +41,7 @@ pub(super) fn no_tree(base: &Base) -> Vec<Mutant> {
         .into()
 }
 
-/// Lines that start like a task and aren't one.
+/// Mutants with lines that start like a task but aren't one.
 pub(super) fn broken_heads(base: &Base) -> Vec<Mutant> {
     let lines = Lines::new(base.text);
     let tasks = base
@@ -103,7 +103,7 @@ pub(super) fn broken_heads(base: &Base) -> Vec<Mutant> {
                 .filter(|(_, changed)| changed != head)
                 .map(|(what, changed)| {
                     let mutant = base.mutant("syntax", task, what, base.replaced(line, &changed));
-                    // The finding is about the line, whatever its id looks like.
+                    // The finding is on the line, whatever its id looks like.
                     let touched = BTreeSet::from([task.id.to_string(), String::new()]);
                     Mutant {
                         at: At::Line(number),
@@ -116,7 +116,7 @@ pub(super) fn broken_heads(base: &Base) -> Vec<Mutant> {
         .collect()
 }
 
-/// A fence that is opened in front of a task and never closed.
+/// Mutants in which a fence is opened before a task and never closed.
 pub(super) fn open_fences(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
         let start = lines_of(base.text, leaf.span).start;

@@ -47,12 +47,12 @@ pub(crate) const ALL: &[Mutator] = &[
     heads::open_fences,
 ];
 
-/// The mutants of each leaf.
+/// The mutants that `each` makes of each leaf.
 fn of_leaves<'b>(base: &'b Base, each: impl Fn(&'b Task) -> Vec<Mutant>) -> Vec<Mutant> {
     base.leaves().flat_map(each).collect()
 }
 
-/// The tasks that have subtasks, and a line of their own.
+/// The tasks that have subtasks and a line in the text.
 fn parents(base: &Base) -> impl Iterator<Item = &Task<'_>> {
     base.plan
         .tasks

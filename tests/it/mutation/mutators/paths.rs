@@ -1,4 +1,4 @@
-//! Files and references.
+//! Mutations of files and references.
 
 use fp_plan::diagnostic::Span;
 use fp_plan::plan::FieldKind;
@@ -38,7 +38,7 @@ pub(super) fn escaping_paths(base: &Base) -> Vec<Mutant> {
     })
 }
 
-/// Two unordered leaves change the same file, a folder above it, or a pattern that covers it.
+/// Mutants in which two unordered leaves change the same file, a folder that contains it, or a pattern that covers it.
 pub(super) fn shared_files(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
         let earlier = base.leaves().take_while(|other| other.id != leaf.id);

@@ -1,4 +1,4 @@
-//! Texts of criteria, and requirements.
+//! Mutations of the wording of criteria, and of requirements.
 
 use fp_plan::plan::FieldKind;
 

@@ -1,4 +1,4 @@
-//! The comments that the lexers find.
+//! Checks which comments the lexers find.
 
 mod c_like;
 mod others;
@@ -170,7 +170,7 @@ fn by_first_line() {
     }
 }
 
-/// Snippets that affect the lexers' decisions, and a few to put between them.
+/// Snippets that affect the lexers' decisions, and a few fillers to put between them.
 const PIECES: &[&str] = &[
     "\"",
     "'",
@@ -321,7 +321,7 @@ proptest! {
     }
 }
 
-/// Opening marks repeated endlessly don't overflow the stack.
+/// Opening marks repeated thousands of times don't overflow the stack.
 #[test]
 fn endless_openings_are_read() {
     for piece in PIECES.iter().chain(&[

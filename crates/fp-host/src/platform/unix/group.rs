@@ -11,8 +11,8 @@ use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 use crate::process::{CommandEnd, POLL};
 
-/// Ends the group `$1`, allowing it `$2` seconds, when standard input closes without a line, which means that the
-/// process at the other end of the pipe has died.
+/// Shell script that ends the process group `$1`, giving it `$2` seconds, when standard input closes without a line.
+/// That means that the process at the other end of the pipe has died.
 const WATCHER: &str =
     r#"read -r _ || { kill -s TERM -- "-$1"; sleep "$2"; kill -s KILL -- "-$1"; }"#;
 
@@ -25,11 +25,11 @@ pub(crate) struct ProcessGroup {
 }
 
 impl ProcessGroup {
-    /// Starts `command`. If this process dies, its group is ended within `grace`.
+    /// Starts `command`. If this process dies, the command's group is ended within `grace`.
     pub(crate) fn spawn(mut command: Command, grace: Duration) -> io::Result<Self> {
         let mark = ProcessMark::new();
         let leader = command.envs(mark.variable()).process_group(0).spawn()?;
-        // The command keeps its copies of the pipes that the child inherited, and the output wouldn't end while they
+        // `command` still holds copies of the pipes that the child inherited, and the output wouldn't end while they
         // are open.
         drop(command);
         let id = Pid::from_child(&leader);
@@ -41,7 +41,7 @@ impl ProcessGroup {
         })
     }
 
-    /// The leader's exit, if it has ended.
+    /// The leader's exit status, if it has exited.
     pub(crate) fn try_wait(&mut self) -> io::Result<Option<CommandEnd>> {
         Ok(self.leader.try_wait()?.map(command_end))
     }
@@ -134,7 +134,7 @@ impl ProcessMark {
         Self(format!("{}-{count}-{time}", std::process::id()))
     }
 
-    /// The environment variable that carries it.
+    /// The environment variable that carries the mark, with its value.
     pub(crate) fn variable(&self) -> [(&str, &str); 1] {
         [(VARIABLE, &self.0)]
     }
@@ -144,8 +144,8 @@ impl ProcessMark {
     }
 }
 
-/// Ends every process that has one of `marks`, within [`crate::process::GRACE`]. Asks first, since git would leave its
-/// lock behind if it were killed.
+/// Ends every process that has one of `marks`, within [`crate::process::GRACE`]. Asks them to exit first, since a
+/// killed git would leave its lock behind.
 pub fn end_marked(marks: &[&str]) {
     #[cfg(target_os = "linux")]
     {
@@ -180,7 +180,7 @@ fn kill_marked(mark: &str) {
     }
 }
 
-/// Signals every process that has `mark`; returns their number, and true if one may have been missed.
+/// Signals every process that has `mark`. Returns the number of processes, and true if one may have been missed.
 #[cfg(target_os = "linux")]
 fn signal_marked(mark: &str, signal: Signal) -> (usize, bool) {
     let (found, is_unsure) = marked(mark);

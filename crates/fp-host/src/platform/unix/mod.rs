@@ -21,13 +21,13 @@ use signal_hook::consts::signal;
 pub(crate) use self::group::ProcessGroup;
 pub use self::group::end_marked;
 
-/// The variable of the user's home folder.
+/// The environment variable that holds the user's home folder.
 pub const HOME: &str = "HOME";
-/// The variables from which [`super::UserFolder`] and the client's folder follow.
+/// The environment variables that determine [`super::UserFolder`] and the client's folder.
 pub const FOLDER_VARIABLES: &str = "HOME";
 /// The extensions of program files.
 pub const PROGRAM_ENDINGS: &[&str] = &[""];
-/// The environment says what the terminal can show: `TERM`, and the locale's character set.
+/// True if the environment says what the terminal can show, through `TERM` and the locale's character set.
 pub const TERMINAL_IN_ENVIRONMENT: bool = true;
 /// The shared folder for temporary files, regardless of the environment.
 pub(crate) const TEMPORARY: Option<&str> = Some("/tmp");
@@ -64,7 +64,7 @@ pub(crate) fn replace_file(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)
 }
 
-/// The permissions that any program would give a new file.
+/// The permissions that an ordinary program would give a new file.
 pub(crate) fn new_file_permissions() -> Option<Permissions> {
     // The system applies the user's umask to this.
     Some(Permissions::from_mode(0o666))
@@ -116,7 +116,7 @@ pub(crate) fn open_up(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The shell that runs `line`, a POSIX shell command line.
+/// A command that runs `line`, a POSIX shell command line.
 pub(crate) fn shell(line: &str) -> Option<Command> {
     let mut command = Command::new("sh");
     command.args(["-c", "--", line]);
@@ -131,7 +131,7 @@ pub(crate) fn input_within(time: Duration) -> io::Result<bool> {
     let wait = |time: Duration| {
         let stdin = io::stdin();
         let mut input = [PollFd::new(&stdin, PollFlags::IN)];
-        // A signal, such as one for a new size, ends the wait early.
+        // A signal, such as one for a change of size, ends the wait early.
         let _ = rustix::event::poll(&mut input, Timespec::try_from(time).ok().as_ref());
         match input[0].revents().contains(PollFlags::HUP) {
             true => Err(io::Error::from(io::ErrorKind::UnexpectedEof)),

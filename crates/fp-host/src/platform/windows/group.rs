@@ -9,7 +9,7 @@ use command_group::{CommandGroup as _, GroupChild};
 
 use crate::process::{CommandEnd, GRACE, POLL};
 
-/// Ctrl-C doesn't reach the processes of such a group, so this program decides when a command ends.
+/// Creates a process group that Ctrl-C doesn't reach, so that this program decides when a command ends.
 const CREATE_NEW_PROCESS_GROUP: u32 = 0x200;
 
 /// A command in its own job.
@@ -25,7 +25,7 @@ impl JobObject {
             .map(Self)
     }
 
-    /// The command's exit, if it has ended.
+    /// The command's exit status, if it has exited.
     pub(crate) fn try_wait(&mut self) -> io::Result<Option<CommandEnd>> {
         let status = self.0.try_wait()?;
         Ok(status.map(|status| {
@@ -40,7 +40,7 @@ impl JobObject {
         ""
     }
 
-    /// Windows has no equivalent.
+    /// Does nothing, since Windows has no equivalent of SIGTERM.
     pub(crate) fn ask_to_end(&self) {}
 
     /// Kills every process of the job at once; Windows has no gentler way.

@@ -18,7 +18,7 @@ use super::find_program;
 
 pub const HOME: &str = "USERPROFILE";
 pub const FOLDER_VARIABLES: &str = "USERPROFILE and LOCALAPPDATA";
-/// The bare name comes last: npm puts a script for other shells beside its `.cmd`.
+/// The bare name comes last: npm puts a script for other shells next to its `.cmd` file.
 pub const PROGRAM_ENDINGS: &[&str] = &[".exe", ".cmd", ".bat", ""];
 pub const TERMINAL_IN_ENVIRONMENT: bool = false;
 pub(crate) const TEMPORARY: Option<&str> = None;
@@ -73,7 +73,7 @@ pub(crate) fn is_impossible(path: &str) -> bool {
     })
 }
 
-/// The file system's journal holds new names.
+/// Does nothing: the file system's journal already protects new names.
 pub(crate) fn sync_folder(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
@@ -136,8 +136,8 @@ pub(crate) fn open_up(_folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The shell that runs `line`, a POSIX shell command line: the `sh` of Git for Windows, or another on the search path.
-/// `cmd` would interpret the approved line differently.
+/// A command that runs `line`, a POSIX shell command line, with the `sh` of Git for Windows or another on the search
+/// path. `cmd` would interpret the approved line differently.
 pub(crate) fn shell(line: &str) -> Option<Command> {
     let search = std::env::var_os("PATH")?;
     let beside_git = || {

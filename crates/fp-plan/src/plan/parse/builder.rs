@@ -34,7 +34,7 @@ impl<'t> TreeBuilder<'t> {
         self.findings.push(Misreading { span, task, fault });
     }
 
-    /// Adds prose to its task, or to the document if it has none.
+    /// Adds prose to `task`, or to the document if `task` is `None`.
     pub(super) fn add_note(&mut self, task: Option<TaskIndex>, item: Item<'t>) {
         match task {
             _ if item.text.is_empty() => {}

@@ -7,7 +7,7 @@ use crate::markdown::code_spans;
 use crate::plan::field::{FieldForm, FieldKind};
 use crate::plan::task::Item;
 
-/// Limits for the label of an unknown field, in bytes and in words; longer ones are prose.
+/// Maximum length of an unknown field's label, in bytes and in words; a longer one is treated as prose.
 const MAX_LABEL_BYTES: usize = 40;
 const MAX_LABEL_WORDS: usize = 3;
 
@@ -28,7 +28,7 @@ pub(super) fn split_label(text: &str) -> Option<(&str, &str)> {
     (is_wordlike || FieldKind::from_label(label).is_some()).then_some((label, value))
 }
 
-/// The entries of a value on the same line as its label, a part of `source`; empty for `none` and for empty text.
+/// The entries of `value`, a slice of `source` on the same line as its label; empty for `none` and for empty text.
 pub(in crate::plan) fn line_entries<'t>(
     kind: FieldKind,
     source: &'t str,
@@ -57,7 +57,7 @@ fn is_code(text: &str) -> bool {
     pieces.all(|piece| piece.len() > 1 && piece.starts_with('`') && piece.ends_with('`'))
 }
 
-/// Parses one entry of a field, a part of `source`; `None` for `none` and for empty text.
+/// Parses `entry`, a slice of `source`, as one entry of a field; `None` for `none` and for empty text.
 pub(in crate::plan) fn read_entry<'t>(
     kind: FieldKind,
     source: &'t str,
@@ -180,11 +180,11 @@ fn split_value<'t>(text: &'t str, separators: &[u8]) -> Vec<&'t str> {
             b'(' => Some(b')'),
             b'[' => Some(b']'),
             b'{' => Some(b'}'),
-            // Within a word it doesn't open a quotation.
+            // Inside a word, a quote character doesn't open a quotation.
             b'"' | b'\'' if !is_word(before) => Some(byte),
             _ => None,
         };
-        // As in `1,000`.
+        // A thousands separator, as in `1,000`.
         let is_in_number = byte == b',' && is_digit(before) && is_digit(behind);
         match open.last() {
             Some(&(end, kept)) if end == byte && !is_apostrophe => {

@@ -6,7 +6,7 @@ use crate::markdown::literal_blocks;
 use crate::plan::marker_length;
 use crate::plan::position::BOM;
 
-/// Maximum number of unclosed code fences and comments after which parsing resumes.
+/// Maximum number of unclosed code fences and comments to skip before the search for closed ones stops.
 const MAX_UNCLOSED: usize = 20;
 
 /// A line without its line ending.
@@ -67,7 +67,8 @@ impl<'t> Line<'t> {
     }
 }
 
-/// The lines of `text` without its byte-order mark, and those that open a code fence or comment that is never closed.
+/// Splits `text`, without its byte-order mark, into lines. Also returns the lines that open a code fence or comment and
+/// never close it.
 pub(super) fn lines_of(text: &str) -> (Vec<Line<'_>>, Vec<&str>) {
     let text = text.strip_prefix(BOM).unwrap_or(text);
     let lines = text.split_inclusive('\n');
@@ -80,15 +81,15 @@ pub(super) fn lines_of(text: &str) -> (Vec<Line<'_>>, Vec<&str>) {
         let Some(open) = mark_literals(&mut lines, from) else {
             break;
         };
-        // After a bullet it is text.
+        // After a bullet, an unclosed fence is just text.
         unclosed.extend(Some(lines[open].text).filter(|_| lines[open].item_text().is_none()));
         from = open + 1;
     }
     (lines, unclosed)
 }
 
-/// Marks the code fences and comments from line `from` on. Returns the first line that opens one that is never closed,
-/// or that isn't closed within its item.
+/// Marks the code fences and comments from line `from` on. Returns the first line that opens one and doesn't close it,
+/// or doesn't close it within its list item.
 fn mark_literals(lines: &mut [Line<'_>], from: usize) -> Option<usize> {
     // Nesting is determined by columns here, so the Markdown parser gets every line at the margin.
     let mut page = String::new();
@@ -103,7 +104,7 @@ fn mark_literals(lines: &mut [Line<'_>], from: usize) -> Option<usize> {
         page.push_str(if item.is_some() { " -\n" } else { "\n" });
     }
     for (source, is_closed) in literal_blocks(&page) {
-        // Inside a quotation it is text, like the rest of the quotation.
+        // Inside a quotation, a fence or comment is text like the rest of the quotation.
         let Ok(at) = starts.binary_search(&Span::of_slice(&page, source).start) else {
             continue;
         };
@@ -119,7 +120,7 @@ fn mark_literals(lines: &mut [Line<'_>], from: usize) -> Option<usize> {
     None
 }
 
-/// The part of `text` that reads as a task, in a line that Markdown reads as something else.
+/// The part of `text` that looks like a task, in a line that Markdown takes for something else.
 pub(super) fn disguised_task(text: &str) -> Option<&str> {
     const BULLETS: [char; 12] = ['-', '*', '+', '•', '‣', '◦', '▪', '·', '–', '—', '∙', ' '];
     let rest = text[marker_length(text)..].trim_start_matches(BULLETS);

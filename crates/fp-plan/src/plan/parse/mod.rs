@@ -119,14 +119,14 @@ impl<'t> Reader<'t> {
         self.open.last().map(|open| open.task)
     }
 
-    /// Leaves the list tasks that don't begin at least `gap` columns before `column`.
+    /// Closes the list tasks that don't begin at least `gap` columns before `column`.
     fn leave_items(&mut self, column: usize, gap: usize) {
         let left = |open: &OpenTask| open.level == 0 && open.column + gap > column;
         let kept = self.open.iter().position(left);
         self.open.truncate(kept.unwrap_or(self.open.len()));
     }
 
-    /// Reads a heading; false if the line is plain text.
+    /// Reads a heading. Returns false if the line is plain text instead.
     fn read_heading(&mut self, line: Line<'t>, level: u8, title: &'t str) -> bool {
         let own = title;
         let is_tight = line.text.len() == usize::from(level) + title.len();
@@ -159,7 +159,7 @@ impl<'t> Reader<'t> {
         true
     }
 
-    /// Adds the task whose line is `own` below the innermost open one.
+    /// Adds a task, whose line is `own`, below the innermost open task.
     fn add_task(&mut self, head: TaskHead<'t>, own: &'t str, (column, level): (usize, u8)) {
         let mut task = Task {
             id: head.id.into(),
@@ -252,7 +252,7 @@ impl<'t> Reader<'t> {
         end
     }
 
-    /// The source from `start` to the end of the line before `end`.
+    /// The source text from `start` to the end of the line before line `end`.
     fn source(&self, start: &'t str, end: usize) -> &'t str {
         let start = Span::of_slice(self.text, start).start;
         let end = Span::of_slice(self.text, self.lines[end - 1].text).end;
@@ -332,7 +332,7 @@ impl<'t> Reader<'t> {
         end
     }
 
-    /// The value of a field that is unknown or was given before.
+    /// The value of an unknown or repeated field.
     fn labelled_item(
         &mut self,
         at: Range<usize>,
@@ -396,7 +396,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Adds an entry to an open field: from an item at column `indent`, or from text if that is `None`.
+    /// Adds an entry to an open field: from an item at column `indent`, or from plain text if `indent` is `None`.
     fn add_entry(&mut self, field: OpenField, item: Item<'t>, indent: Option<usize>) {
         let slot = self.tree.tasks[field.task].fields.slot(field.kind);
         let list = slot.get_or_insert_default();
@@ -490,7 +490,7 @@ fn misplaced_task(own: &str) -> Option<TaskHead<'_>> {
     head.complexity.is_some().then_some(head)
 }
 
-/// True for the line above a list of tasks that merely announces them.
+/// True if `title` merely announces the list of tasks below it, as `Subtasks:` does.
 fn is_frame(title: &str) -> bool {
     let title = title.trim_matches(['*', '_', '`', ':', ' ']);
     ["Tasks", "Subtasks"]

@@ -11,7 +11,7 @@ const ID_MARKS: [char; 6] = ['*', '`', '\\', ' ', '\t', '~'];
 /// Marks of emphasis and code.
 const MARKS: [char; 4] = ['*', '_', '~', '`'];
 
-/// The position of a line.
+/// The kind of line that a task is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HeadPlace {
     /// An item of a list.
@@ -19,7 +19,7 @@ pub(super) enum HeadPlace {
     Heading,
 }
 
-/// The fault of a line that starts like a task.
+/// A problem with a line that starts like a task.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct SyntaxFault {
     pub(super) detail: String,
@@ -32,20 +32,20 @@ pub(super) struct TaskHead<'t> {
     pub(super) id: &'t str,
     pub(super) title: Cow<'t, str>,
     pub(super) complexity: Option<&'t str>,
-    /// True if it starts like a task, but isn't one in this place or in this form.
+    /// True if the line starts like a task, but isn't one in this place or form.
     pub(super) is_broken: bool,
-    /// A fault in a line that still counts as a task.
+    /// A problem with a line that still counts as a task.
     pub(super) flaw: Option<SyntaxFault>,
 }
 
-/// The id part of a line, and what follows it.
+/// A line split into its id part and the rest.
 struct HeadOpening<'t> {
     id: &'t str,
     rest: &'t str,
     is_broken: bool,
 }
 
-/// The fault for a line that starts like a task, but isn't one in this place or in this form.
+/// The problem to report for a line that starts like a task, but isn't one in this place or form.
 pub(super) fn unreadable_line(id: &str) -> SyntaxFault {
     let id = if id.is_empty() { "1.2" } else { id };
     SyntaxFault {
@@ -203,7 +203,7 @@ fn is_numbered_id(word: &str) -> bool {
     word.bytes().any(|byte| byte.is_ascii_digit()) && TaskId::new(word).is_ok()
 }
 
-/// The rest of `text` after `label`, if it starts with that, ignoring case.
+/// The rest of `text` after `label`, if `text` starts with it, ignoring case.
 pub(super) fn without_label<'t>(text: &'t str, label: &str) -> Option<&'t str> {
     let start = text.get(..label.len())?;
     start

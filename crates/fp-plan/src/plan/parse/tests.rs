@@ -1,4 +1,4 @@
-//! Parsed texts, as outlines that show everything that was read.
+//! Checks what the parser reads, by means of outlines that show all of it.
 
 use std::fmt::Write;
 
@@ -27,7 +27,7 @@ fn labelled(out: &mut String, name: &str, list: &[(&str, Item<'_>)]) {
     }
 }
 
-/// Writes a field that is one of several words: the canonical word, then the text as written if it differs.
+/// Writes a field that takes one of several words: the canonical word, then the original text if it differs.
 fn word(out: &mut String, name: &str, fields: &TaskFields, kind: FieldKind) {
     if let (Some(word), Some(item)) = (fields.text(kind), fields.value(kind)) {
         write!(out, " {name}={word}").unwrap();
@@ -826,7 +826,7 @@ fn a_repeated_id_drops_no_task() {
     );
 }
 
-/// Every field in every form that is accepted, in both dialects.
+/// Every field in every accepted form, in both dialects.
 #[test]
 fn every_form_of_every_field_says_the_same() {
     let lists: [(&str, &str, &[&str], &str); 9] = [

@@ -7,7 +7,7 @@ use crate::plan::meaning::same_items;
 use crate::plan::task::{Item, Task};
 use crate::text::indented;
 
-/// The first of `forms` that reads back, or else the first.
+/// The first of `forms` that reads back correctly, or the very first if none does.
 fn choose(forms: Vec<String>, reads_back: impl Fn(&str) -> bool) -> String {
     let fit = forms.iter().position(|form| reads_back(form));
     forms.into_iter().nth(fit.unwrap_or(0)).unwrap_or_default()
@@ -52,7 +52,7 @@ pub(super) fn head(task: &Task) -> String {
     })
 }
 
-/// Writes a field of the language; `None` if it is absent, or written on the task's own line.
+/// Writes a field that the plan language defines; `None` if it is absent, or written on the task's own line.
 pub(super) fn field(kind: FieldKind, task: &Task) -> Option<String> {
     let label = kind.label();
     let field = task.fields.get(kind)?;
@@ -126,7 +126,7 @@ fn entry(kind: FieldKind, item: &Item) -> String {
     })
 }
 
-/// A field outside the language.
+/// Writes a field that the plan language doesn't define.
 pub(super) fn unknown(label: &str, text: &str) -> String {
     choose(labelled_forms(label, text), |form| {
         field_reads(
@@ -136,7 +136,7 @@ pub(super) fn unknown(label: &str, text: &str) -> String {
     })
 }
 
-/// A repeated field.
+/// Writes a repeated field.
 pub(super) fn duplicate(label: &str, text: &str) -> String {
     choose(labelled_forms(label, text), |form| {
         field_reads(
@@ -146,7 +146,7 @@ pub(super) fn duplicate(label: &str, text: &str) -> String {
     })
 }
 
-/// The ways to write a label with `text`: after it or below it.
+/// The ways to write `text` with a label, preferred one first: after the label, or below it.
 fn labelled_forms(label: &str, text: &str) -> Vec<String> {
     let behind = format!("- {label}: {}", indented(text, 2));
     let below = format!("- {label}:\n  {}", indented(text, 2));

@@ -1,5 +1,5 @@
-//! Writes a plan in the one form of `fp validate --fmt`, the list dialect with fields in a fixed order. The output depends only on
-//! the plan's meaning, never on positions in its source.
+//! Writes a plan in the canonical form that `fp validate --fmt` produces: the list dialect with fields in a fixed
+//! order. The output depends only on the plan's meaning, never on positions in its source.
 
 mod forms;
 
@@ -48,7 +48,7 @@ pub fn write(plan: &Plan) -> String {
 struct Writer {
     /// With `\n` as line ending.
     out: String,
-    /// True after something that an item follows without a blank line: another item, or the heading of a list.
+    /// True if the next item needs no blank line before it, because it follows another item or the heading of a list.
     in_list: bool,
 }
 

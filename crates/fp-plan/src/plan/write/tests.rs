@@ -1,4 +1,4 @@
-//! Written trees look as they should, and mean the same as before.
+//! Checks that written trees look as they should and mean the same as before.
 
 use crate::plan::{FormatError, format, parse};
 
@@ -140,7 +140,7 @@ fn values_that_one_line_would_cut_are_nested_and_others_stay_on_one() {
     );
 }
 
-/// Each of these would be read as something else after a bullet or at the margin.
+/// Each of these texts would be read as something else after a bullet or at the margin.
 #[test]
 fn text_that_looks_like_something_else_stays_text() {
     below(

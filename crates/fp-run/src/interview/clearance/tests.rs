@@ -11,7 +11,7 @@ const GROUNDS: Grounds = Grounds {
     rounds: InterviewRounds { user: 2, auto: 0 },
 };
 
-/// A record that lacks nothing.
+/// A complete record.
 fn whole() -> Value {
     json!({
         "objective": "`fp hello` greets",
@@ -38,7 +38,7 @@ fn open_names(interview: &Interview, grounds: &Grounds) -> String {
     names.join(" ")
 }
 
-/// Expects `name` to be the only open item, with this `missing`.
+/// Expects `name` to be the only open item, with `missing` as its text.
 fn check(changes: &Value, name: &'static str, missing: &str) {
     let clearance = Clearance::new(&with(changes), &GROUNDS);
     let missing = missing.to_owned();

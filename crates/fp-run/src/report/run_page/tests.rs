@@ -5,7 +5,7 @@ use fp_plan::plan::parse;
 
 const START: &str = "2026-11-21T09:00:00Z";
 
-/// A log of these entries, each this many seconds after the start.
+/// Builds a log of `entries`, each with its time in seconds since the start.
 fn log(entries: &[(u64, Value)]) -> Vec<Entry> {
     let start: Timestamp = START.parse().unwrap();
     let entry = |(number, (seconds, events)): (usize, &(u64, Value))| {
@@ -84,7 +84,7 @@ fn bars(page: &RunPage<'_>, lane: usize) -> Vec<(BarKind, String, usize, i64, i6
 
 const TREE: &str = "- [ID: root] Goal\n- [ID: 1] A (Complexity: 1)\n  - Acceptance:\n    - It works\n- [ID: 2] B\n  - Dependencies: 1\n- [ID: 3] C\n";
 
-/// Task 1 passes on its second attempt; 3 is built alongside, and its builder asks a question; 2 follows.
+/// Task 1 passes on its second attempt; meanwhile task 3 is built, and its builder asks a question; task 2 comes last.
 fn whole() -> RunPage<'static> {
     let leaves = [leaf("1", &[]), leaf("2", &["1"]), leaf("3", &[])];
     let question = json!({ "asked": { "question": { "id": "q1", "topic": { "about": "clarify", "task": "3" },

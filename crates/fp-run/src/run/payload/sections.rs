@@ -11,7 +11,7 @@ use fp_plan::plan::id::TaskId;
 use fp_plan::plan::task::Task;
 use fp_plan::text::{prompt_path, prompt_text, shell_quoted, shown_command};
 
-/// Maximum quotation of the goal, in characters.
+/// Maximum length of the quoted goal, in characters.
 const MAX_GOAL_CHARS: usize = 600;
 
 const IN_TREE: &str = "read it in the file named above";
@@ -34,7 +34,7 @@ pub(super) fn all_sections(
         ("\n## MUST DO\n", must_do(leaf, around)),
         ("\n## MUST NOT DO\n", must_not_do(task, leaf)),
         ("", vec![PayloadPart::fixed("", around.specs.lines())]),
-        // The background helps, but asks for nothing.
+        // Helpful background that asks for nothing to be done.
         ("\n## CONTEXT\n", context_parts(state, task, leaf, around)),
         ("\n## VERIFICATION\n", check_parts(task, leaf)),
         ("\n", hand_in(state, task)),
@@ -53,9 +53,9 @@ fn safe_lines(text: &str) -> Vec<String> {
     prompt_text(text).lines().map(str::to_owned).collect()
 }
 
-/// The goal in full if it's short, or else its first sentence, and what the interview says about this task's part.
+/// The goal in full if it's short, or else its first sentence, and the interview's statements that concern this task.
 fn goal_parts(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
-    // A file that every role may read, unlike the output of a command.
+    // Refers to a file rather than a command, because every role may read it.
     let file = match around.interview {
         Some(_) => around.tree.replacen("tasks.md", "interview.md", 1),
         None => around.tree.replacen("tasks.md", "plan.json", 1),
@@ -171,7 +171,7 @@ fn must_do(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
     ]
 }
 
-/// Turns `src/a.rs:15 - structure to follow` into an instruction.
+/// Turns `src/a.rs:15 - structure to follow` into an instruction to read it.
 fn reading_order(reference: &str) -> String {
     let parts = reference
         .split_once(" - ")
@@ -182,7 +182,7 @@ fn reading_order(reference: &str) -> String {
     }
 }
 
-/// The three rules of every task, then the task's own, without repeats.
+/// The three rules that apply to every task, then the task's own, without duplicates.
 fn must_not_do(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
     let granted = task.granted.iter();
     let granted: String = granted
@@ -330,16 +330,16 @@ fn check_parts(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
     ]
 }
 
-/// The feedback to act on, if any, and the command to submit with.
+/// The feedback to act on, if any, and the command for submitting.
 fn hand_in(state: &State, task: &TaskState) -> Vec<PayloadPart> {
     let (plan, id) = (&state.plan_id, &task.leaf.id);
     let claim = task.claim.as_ref();
     let (owner, token) = claim.map_or(("", ""), |claim| (claim.owner.as_str(), &*claim.token));
-    // The token may come from another machine.
+    // The token may come from another machine, so it isn't trusted.
     let token = shell_quoted(&safe_line(token));
     let mut parts = Vec::new();
     if let Some(feedback) = &task.feedback {
-        // Command output must not pass for a section, not even behind invisible characters.
+        // Command output must not look like a heading, not even after invisible characters.
         let is_heading = |line: &str| {
             line.trim_start_matches(|c: char| !c.is_ascii_graphic())
                 .starts_with('#')

@@ -31,7 +31,7 @@ fn seen(tree: &str, failing: &[&str]) -> Seen {
     }
 }
 
-/// Validates the tree; returns the number of the pass if it was counted.
+/// Validates the tree; returns the pass number if the pass was counted.
 fn validate(state: &mut State, tree: &str, failing: &[&str]) -> Option<u32> {
     let event = state.planning.count_pass(&seen(tree, failing))?;
     let Event::Validated { pass, .. } = event else {

@@ -19,13 +19,13 @@ const MACHINES: usize = 3;
 #[derive(Debug, Clone, Copy)]
 enum Fate {
     Arrives,
-    /// The register accepts it, but its machine never hears so.
+    /// The register accepts the push, but the machine never receives the response.
     AnswerLost,
-    /// It stays in flight until something else has been done.
+    /// The push stays in flight until something else has been done.
     Late,
-    /// It never arrives.
+    /// The push never arrives.
     Lost,
-    /// The machine dies after it, and comes back.
+    /// The machine dies right after the push is delivered, and restarts.
     Dies,
 }
 
@@ -58,15 +58,15 @@ struct Fleet {
     register: Vec<Entry>,
     replicas: Vec<Replica>,
     late: Vec<Push>,
-    /// The register as seen by somebody who takes no part.
+    /// The register as seen by an observer that doesn't take part in the run.
     observer: Machine,
-    /// Number of a stranger's entries in the register.
+    /// Number of entries in the register that the stranger wrote.
     forged: u64,
 }
 
 const STRANGER: &str = "stranger";
 
-/// An event that a stranger writes about `task`, which it never held.
+/// An event about `task` from the stranger, which never held that task.
 fn forged(kind: u8, task: TaskId) -> Event {
     let (tree, files, checks) = (String::from("theirs"), Vec::new(), Vec::new());
     let (reason, path) = (String::from("no"), String::from("ci.yml"));
@@ -259,7 +259,8 @@ impl Fleet {
         is_taken
     }
 
-    /// Lets a machine do something; events that others need in order happen only if the register accepts them.
+    /// Lets a machine take a step. Events whose order matters to other machines happen only if the register accepts
+    /// them.
     fn act(&mut self, number: usize, step: Step, fate: Fate) {
         let replica = &mut self.replicas[number];
         if !replica.machine.state.is_running() && !matches!(step, Step::Takeover) {
@@ -299,7 +300,7 @@ impl Fleet {
             }
             let waited = replica.waiting.len();
             let mut entries = replica.waiting.clone();
-            // It was decided on this state, including all waiting entries.
+            // The entry was decided on this state, including all waiting entries.
             assert_eq!(entry.seq, replica.machine.state.seq + 1);
             entries.push(entry);
             replica.in_flight.push((entries.clone(), waited));
@@ -340,7 +341,7 @@ impl Fleet {
         ) = (tried.now, tried.tokens, tried.moved);
     }
 
-    /// A machine hasn't heard from another for too long.
+    /// A machine gives up on another that has been silent for too long.
     fn give_up(&mut self, number: usize, silent: usize) {
         let silent = self.replicas[silent].base.machine.clone().unwrap();
         let replica = &mut self.replicas[number];
@@ -376,7 +377,7 @@ impl Fleet {
         replica.show(Vec::new());
     }
 
-    /// Somebody who may push but takes no part in the work writes whatever they like.
+    /// Pushes arbitrary events from someone who has push access but takes no part in the work.
     fn forge(&mut self, events: Vec<Event>) {
         self.forged += 1;
         let machine = MachineId::new(STRANGER).unwrap();
@@ -462,7 +463,7 @@ impl Fleet {
     }
 }
 
-/// The state that must look the same to everybody.
+/// The part of the state that must be the same on every machine.
 fn shared(state: &State) -> impl PartialEq + std::fmt::Debug {
     let tasks = state.tasks.iter().map(|task| {
         let TaskState {
@@ -550,7 +551,8 @@ proptest! {
     }
 }
 
-/// The user may answer on any machine. Only events that the question of the task's own machine offers take effect.
+/// The user may answer on any machine, but an answer takes effect only through events that the task's own machine
+/// offered in its question.
 #[test]
 fn an_answer_from_another_machine_has_its_consequence_and_no_other() {
     let mut fleet = Fleet::new(vec![leaf(1, &[], 0)]);
@@ -629,7 +631,7 @@ fn an_answer_from_another_machine_has_its_consequence_and_no_other() {
     assert_eq!(push(&mut fleet, answered("q3", "d.txt")), ["d.txt"]);
 }
 
-/// A builder's work is kept if the user accepts its task as done on another machine.
+/// If the user accepts a task as done on another machine, the work of its builder is kept.
 #[test]
 fn a_task_that_another_machine_completes_is_lost_to_its_holder() {
     let mut fleet = Fleet::new(vec![leaf(1, &[], 0)]);
@@ -662,7 +664,7 @@ fn a_task_that_another_machine_completes_is_lost_to_its_holder() {
     assert_eq!(before.lost_since(after), [id("1")].into());
 }
 
-/// A machine's check results don't spare any other machine its own checks.
+/// A machine's check results don't exempt other machines from running the checks themselves.
 #[test]
 fn checks_of_another_machine_count_for_its_own_tasks() {
     let mut fleet = Fleet::new(vec![leaf(1, &[], 0), leaf(2, &[], 0)]);
@@ -699,7 +701,7 @@ fn checks_of_another_machine_count_for_its_own_tasks() {
     let is_checked = |state: &State, task: &str| state.task(&id(task)).unwrap().before.is_some();
     assert!(!state.tried && state.end_checks.is_none());
     assert!(!is_checked(state, "1") && is_checked(state, "2"));
-    // No other machine decides if the end commands have to run here.
+    // Each machine decides for itself whether it must run the end commands.
     for (commands, is_running) in [(vec!["make".to_owned()], true), (Vec::new(), false)] {
         let mut state = state.clone();
         state.approval.as_mut().unwrap().end_commands = commands;

@@ -1,5 +1,5 @@
-//! Tests a lead that judges: no verifier is started, but the run still waits for the verdict. A verdict that depends on
-//! a command alone becomes a question.
+//! Tests a run whose lead is the judge: no verifier is started, but the run still waits for the verdict. If a verdict
+//! depends on a command alone, the user is asked.
 
 use super::*;
 use crate::run::question::{Question, Topic};
@@ -202,7 +202,7 @@ fn a_check_that_is_dropped_is_judged_without() {
     );
 }
 
-/// The builder has changed nothing, whatever the criteria say.
+/// The builder has changed nothing, so the user is asked, whatever the criteria say.
 #[test]
 fn a_command_that_fails_twice_in_one_tree_is_a_question() {
     let mut machine = Machine::new(vec![leaf(2, &[], 1)], true);

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A step by somebody; the numbers choose who takes it, and how.
+/// One step of a run; the numbers choose who takes it, and how.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
     Next,
@@ -262,8 +262,8 @@ proptest! {
         }
     }
 
-    /// Agents die at random moments in an unattended run: some later `next` always moves the run forward, until its
-    /// end.
+    /// In an unattended run whose agents die at random moments, some later `next` always makes progress, until the run
+    /// ends.
     #[test]
     fn every_run_ends(
         leaves in leaves(),

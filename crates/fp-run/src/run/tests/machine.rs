@@ -1,10 +1,10 @@
-//! A run in memory with its log, and the invariants that must hold at any time.
+//! An in-memory run with its log, and the invariants that must always hold.
 
 use fp_plan::settings::Settings;
 
 use super::*;
 
-/// A run in memory, with its log.
+/// An in-memory run with its log.
 #[derive(Clone)]
 pub(super) struct Machine {
     pub(super) state: State,
@@ -14,7 +14,7 @@ pub(super) struct Machine {
     pub(super) attended: bool,
     /// The tasks that were done before the plan was imported.
     pub(super) done: BTreeSet<TaskId>,
-    /// The commits of a person since `next` last looked.
+    /// Commits that a person made since `next` last looked.
     pub(super) moved: Option<Moved>,
 }
 
@@ -23,7 +23,7 @@ impl Machine {
         Self::imported(leaves, attended, &[])
     }
 
-    /// A run of a plan whose tasks `done` were already done before the import.
+    /// A run of an imported plan in which the tasks numbered in `done` were already done.
     pub(super) fn imported(leaves: Vec<Leaf>, attended: bool, done: &[usize]) -> Self {
         let plan = PlanId::new("p").unwrap();
         let mut machine = Self {
@@ -102,7 +102,7 @@ impl Machine {
         turn.actions
     }
 
-    /// A `next` that is killed before it shows anything.
+    /// Calls `next`, which is killed before it shows anything.
     pub(super) fn killed_next(&mut self, ended: &[AgentName]) -> LeadTurn {
         let moved = self.moved.take();
         let around = self.around(moved);
@@ -111,7 +111,7 @@ impl Machine {
         turn
     }
 
-    /// Every agent that the lead was told to start reports that it has started.
+    /// Reports all agents that the lead was told to start or wake as started or reached.
     pub(super) fn start_agents(&mut self) {
         let started = self
             .state
@@ -129,7 +129,7 @@ impl Machine {
         self.take(events);
     }
 
-    /// The lead loses its instructions: asked again, `next` repeats them, marked as repeats.
+    /// The lead loses its instructions. When it asks again, `next` repeats them, marked as repeats.
     pub(super) fn lose(&mut self, told: &[LeadAction]) {
         let sorted = |actions: Vec<LeadAction>| {
             let mut words: Vec<String> =
@@ -150,8 +150,8 @@ impl Machine {
         );
     }
 
-    /// A lead that stops without doing anything that it was told: it is told everything again, unless that has happened
-    /// often enough.
+    /// A lead that stops without following any of its instructions gets all of them again, unless it has already been
+    /// nudged the maximum number of times.
     pub(super) fn forgetful_next(&mut self) {
         let told = self.next(&[]);
         if !self.lead_stops().1 {
@@ -166,7 +166,7 @@ impl Machine {
 
     pub(super) fn around(&mut self, moved: Option<Moved>) -> RunSurroundings {
         let token = self.token();
-        // Nothing is heard from an agent for 30 minutes, unless `fp run` leads.
+        // By default, an agent times out after 30 minutes of silence, unless `fp run` leads.
         let usual =
             RunSurroundings::new(&self.state, &Settings::default(), self.now, self.attended);
         RunSurroundings {
@@ -177,7 +177,7 @@ impl Machine {
         }
     }
 
-    /// Ends the lead's turn; returns what was due, and if the lead was told so.
+    /// Ends the lead's turn. Returns what was due, and whether the lead was told so.
     pub(super) fn lead_stops(&mut self) -> (LeadDue, bool) {
         let around = self.around(None);
         let due = lead_due(&self.state, &around);
@@ -271,8 +271,7 @@ impl Machine {
         self.judge_and_commit(task, pass, false);
     }
 
-    /// Judges `task`. A pass is followed by its commit, or, if it `conflicts` with newer commits, by sending the task
-    /// back.
+    /// Judges `task`. If it passes, it is committed next, or, if it `conflicts` with newer commits, sent back.
     pub(super) fn judge_and_commit(&mut self, task: &TaskId, pass: bool, conflicts: bool) {
         let token = self.token();
         let opinion = VerifierOpinion {
@@ -315,7 +314,7 @@ impl Machine {
         }
     }
 
-    /// Fails `task` by a command in the tree `tree`, although every criterion holds.
+    /// Fails `task` because of a command in the tree `tree`, although every criterion is met.
     pub(super) fn fail_by_command(&mut self, task: &TaskId, tree: &str) {
         let Some(iteration) = self
             .state
@@ -354,7 +353,7 @@ impl Machine {
         due.next().map(|t| t.leaf.id.clone())
     }
 
-    /// Checks all that must hold at any time.
+    /// Checks all invariants.
     pub(super) fn check(&self) {
         let running: Vec<_> = self.state.running().collect();
         let mut owners = BTreeSet::new();
@@ -438,7 +437,7 @@ impl Machine {
     }
 }
 
-/// `action` as it is printed the second time, if it starts or wakes an agent.
+/// `action` marked as a repeat, if it starts or wakes an agent.
 fn said_before(action: &LeadAction) -> Option<LeadAction> {
     let mut said = action.clone();
     match &mut said {

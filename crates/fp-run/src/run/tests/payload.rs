@@ -1,4 +1,4 @@
-//! Checks payloads: none is too long, each says how to submit, and each says what was left out.
+//! Checks that no payload is too long, and that each says how to submit and what was left out.
 
 use std::fmt::Write as _;
 
@@ -10,18 +10,18 @@ use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::parse;
 use fp_plan::plan::task::Item;
 
-/// A number of items, with their length in characters.
+/// A number of items, and the length of each in characters.
 #[derive(Debug, Clone, Copy, Default)]
 struct Many {
     count: usize,
     chars: usize,
 }
 
-/// The parts of a task besides a title, a file and a criterion.
+/// The contents of a payload, beyond the title, file and criterion that every task has.
 #[derive(Debug, Clone, Default)]
 struct Load {
     korean: bool,
-    /// True if the project has specs, which take all of their room.
+    /// True if the project has specs, which use up the space reserved for them.
     specs: bool,
     title: usize,
     goal: usize,
@@ -38,10 +38,10 @@ struct Load {
     distant: usize,
 }
 
-/// The lines that a payload was made of, by the noun with which it says what is left out.
+/// The lines from which a payload was made, by the noun that its notes about omitted lines use.
 type Expected = Vec<(&'static str, Vec<String>)>;
 
-/// A specs section that fills `room`, or exceeds it if there is next to none.
+/// A specs section that fills `room`, or just its heading if that is already longer.
 fn specs(room: usize) -> String {
     let head = "\n## PROJECT SPECS\n- Run `fp specs for p 1` before you begin, and keep to what it prints\n";
     let line = "> Every function says what it takes.\n";
@@ -49,7 +49,7 @@ fn specs(room: usize) -> String {
 }
 
 impl Load {
-    /// A unique text of `chars` characters.
+    /// A unique string of `chars` characters.
     fn text(&self, name: &str, number: usize, chars: usize) -> String {
         let filler = if self.korean {
             "가나다 라마 "
@@ -135,7 +135,7 @@ impl Load {
         (1..=self.files.count).map(long).collect()
     }
 
-    /// The payload, and what would be in it if there were room.
+    /// The payload, and the lines that it would contain if there were unlimited space.
     fn payload(&self) -> (String, Expected) {
         let (state, tree) = (self.state(), self.tree());
         let (plan, _) = parse(&tree);
@@ -226,7 +226,7 @@ impl Load {
     }
 }
 
-/// The lines that say what is left out, each without the part that says where to find it.
+/// The notes about what was left out, each without its second half, which says where to find the rest.
 fn said(text: &str) -> Vec<&str> {
     let lines = text
         .lines()
@@ -240,7 +240,7 @@ fn said(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The number of lines of `what` that the payload says were left out or cut short.
+/// The number of lines of `what` that the payload reports as left out or cut short.
 fn missing(text: &str, what: &str) -> usize {
     let said = said(text);
     let Some(said) = said.iter().find_map(|said| said.strip_prefix(what)) else {

@@ -1,4 +1,4 @@
-//! Tests a run led by `fp run`: its agents are processes that end with it, but their conversations continue.
+//! Tests a run led by `fp run`. Its agents are processes that end when it does, but their conversations can be resumed.
 
 use super::*;
 use crate::run::crew::{AgentCost, AgentProcess, TokenUse, session_spent};
@@ -95,7 +95,7 @@ fn it_goes_on_after_itself_with_the_conversations() {
     };
     assert_eq!(*owner, name("builder-1"));
     assert!(message.contains("you hold task 1"), "{message}");
-    // That was no nudge: however often it happens, no attempt is used up.
+    // This doesn't count as a nudge, so it never uses up an attempt.
     assert_eq!(machine.state.task(&id("1")).unwrap().nudges, 0);
     machine.check();
 }
@@ -110,7 +110,7 @@ fn a_session_takes_it_over_without_them() {
     );
     machine.take(events);
     assert!(machine.state.agent_ids.is_empty() && machine.state.processes.is_empty());
-    // And the other way round.
+    // `fp run` can also take over from a session.
     let events = machine.state.start(processes("p2")).unwrap();
     machine.take(events);
     assert!(machine.state.agents.is_empty());
@@ -149,7 +149,7 @@ fn costs_add_up_by_task_and_try() {
         })
         .collect();
     assert_eq!(costs, [(1, 150, Some(150), 2), (2, 7, Some(7), 1)]);
-    // A continued conversation adds to its previous cost.
+    // The cost of a resumed conversation is added to its previous cost.
     assert_eq!(machine.state.processes[&name("builder-1")].micro_usd, 157);
     machine.take(vec![process("s1")]);
     assert_eq!(machine.state.processes[&name("builder-1")].micro_usd, 157);
@@ -186,7 +186,7 @@ fn what_an_agent_of_a_session_uses_counts_once() {
         (5, 30, Some(&id("1")))
     );
     assert_eq!(spent(&machine, 5, 30), []);
-    // Another conversation with that name starts at zero.
+    // Another conversation under the same name starts at zero.
     let events = session_spent(&machine.state, &name("builder-1"), "a2", 1, use_of(4), None);
     assert!(
         matches!(
@@ -245,7 +245,7 @@ fn a_budget_keeps_new_work_from_starting_until_the_user_grants_more() {
         matches!(actions[0], LeadAction::Verify { .. }),
         "{actions:?}"
     );
-    // Twice the limit is spent: it asks again.
+    // Once twice the limit is spent, the user is asked again.
     machine.take(vec![spent("1", 1, 100)]);
     machine.judge(&id("1"), true);
     let actions = turn_within(&mut machine, Budget { run, task: None });
@@ -302,7 +302,7 @@ fn a_task_over_its_budget_is_the_only_one_that_waits() {
     assert_eq!(machine.state.task(&id("1")).unwrap().status, Status::Failed);
 }
 
-/// Ends the process of `of`, whose last words were `said`.
+/// Ends the process of the agent `of`, whose last words were `said`.
 fn ends(machine: &mut Machine, of: &str, said: &str, silent: Option<u32>) {
     let ended = machine.state.ended_empty(&name(of), said, silent).unwrap();
     machine.take(vec![ended]);
@@ -339,7 +339,7 @@ fn a_builder_that_falls_silent_is_tried_once_more() {
         );
         machine.check();
     }
-    // It's no different for one that never takes a task.
+    // The same holds for a builder that never claims a task.
     let mut machine = two_in_a_row();
     let events = machine.state.start(processes("p1")).unwrap();
     machine.take(events);

@@ -2,13 +2,13 @@
 
 use super::*;
 
-/// Rolls `task` back, if allowed; `meanwhile` claims what it can while the commit is being undone.
+/// Rolls `task` back, if allowed; the agent `meanwhile` claims what it can while the commit is being undone.
 pub(super) fn roll_back(machine: &mut Machine, task: &TaskId, meanwhile: &AgentName) {
     let Ok(found) = machine.state.expect_revertible(task, &[]) else {
         return;
     };
     let commit = found.commit.clone();
-    // A task done before the import doesn't need its dependencies to be done; once rolled back, it does.
+    // A task done before the import doesn't depend on its dependencies being done; once it is rolled back, it does.
     let lost = |d: &TaskId| {
         matches!(
             machine.state.task(d).unwrap().status,

@@ -1,4 +1,4 @@
-//! Leftovers from before (a verdict, a question, a claim, an agent) decide nothing later on.
+//! Leftovers of earlier states (a verdict, a question, a claim, an agent) never decide anything later.
 
 use super::*;
 use crate::run::Refusal;
@@ -6,7 +6,7 @@ use crate::run::event::Note;
 use crate::run::notepad::NoteKind;
 use crate::run::question::{Question, Topic};
 
-/// Task 1 of two in a row, passed in its first iteration, with its commit still to be made.
+/// Two tasks in a row, the first of which passed in its first iteration but isn't committed yet.
 fn passed() -> Machine {
     let mut machine = two_in_a_row();
     let owner = builder(0);
@@ -87,7 +87,7 @@ fn skipping_a_task_closes_what_was_asked_about_it() {
     assert_eq!(open(&machine), Vec::<&Topic>::new());
 }
 
-/// The next builder may not need the answer, and can ask for itself.
+/// The next builder may not need the answer, and can ask its own questions.
 #[test]
 fn releasing_a_task_withdraws_what_its_builder_asked() {
     let mut machine = two_in_a_row();
@@ -221,7 +221,7 @@ fn what_a_killed_next_has_not_told_is_told_again() {
     check(&mut machine, &[], "resume builder-1");
 }
 
-/// Each kind of action, lost at each point, is repeated until its agent claims, submits or judges.
+/// Each kind of action is repeated whenever the lead loses it, until its agent claims, submits or judges.
 #[test]
 fn what_the_lead_lost_is_said_again() {
     let mut machine = two_in_a_row();
@@ -270,7 +270,7 @@ fn what_the_lead_lost_is_said_again() {
     quiet(&mut machine);
 }
 
-/// A builder that was told to end its turn isn't waited for, whether or not a hook or the lead reports that it has.
+/// A builder that was told to end its turn isn't waited for, even if neither a hook nor the lead reports its end.
 #[test]
 fn a_builder_that_asked_counts_as_ended() {
     let ask: [fn(&mut Machine, &AgentName); 2] = [
@@ -318,7 +318,7 @@ fn what_was_not_told_lapses_with_what_it_was_about() {
     assert_eq!(names, ["builder-1".into(), serde_json::Value::Null]);
 }
 
-/// The lead is told again each time, and nothing but `fp next` has reported anything in between.
+/// The lead is reminded each time it stops, up to the limit, while nothing but `fp next` reports anything.
 #[test]
 fn a_lead_that_never_does_what_it_is_told_is_told_so_often_and_no_more() {
     let mut machine = two_in_a_row();
@@ -364,7 +364,7 @@ fn every_choice_that_is_offered_has_a_consequence_or_needs_none() {
     }
 }
 
-/// It was about a task that has changed since.
+/// The notes were about a task that has since changed.
 #[test]
 fn what_was_said_of_a_revised_task_is_dropped() {
     let mut machine = two_in_a_row();
