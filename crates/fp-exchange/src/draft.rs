@@ -141,8 +141,9 @@ fn new_numbers(plan: &PortablePlan) -> Vec<String> {
     ids
 }
 
-/// Converts `portable` into a task of the tree, with all of its texts that are read back as intended. Its `ext` keeps
-/// the others and, for a parent, all fields except the description and complexity. The caller sets the dependencies.
+/// Converts `portable` into a task of the tree, keeping only the texts that survive being written and read. The rest
+/// stay in the `ext` of `portable`, and so do a parent's fields except description and complexity. The caller sets the
+/// dependencies.
 fn readable_task(portable: &mut PortableTask, id: &str, is_parent: bool) -> Task<'static> {
     let title = one_line(&portable.title);
     let mut task = Task {

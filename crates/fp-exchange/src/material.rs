@@ -67,8 +67,8 @@ impl Material {
             let (before, own) = (items.len(), folder_of(path));
             for item in items_of(folder, path, &mut notices) {
                 let all = known.entry(item.id.clone()).or_default();
-                // Rows with the same id are separate tasks, and so are sibling folders with the same id; a page repeats
-                // a task, and a list of ids only refers to it.
+                // Rows that share an id are separate tasks, and so are tasks in sibling folders. In a Markdown page,
+                // a repeated id is the same task again, and an entry without a title only refers to one.
                 let is_bare = |item: &MaterialItem| item.title == item.id;
                 let is_same = |&&at: &&usize| {
                     let (known, other) = (&items[at], folders[at]);
