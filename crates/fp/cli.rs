@@ -232,7 +232,7 @@ pub(crate) fn main() -> Exit {
     let ended = match quick.map_or_else(Cli::of_process, Ok) {
         Ok(cli) => run_again(cli),
         Err(message) if is_hook && message.use_stderr() => Err(CommandError::failed(message)),
-        Err(message) => match unknown_command(&message).or_else(gone_word) {
+        Err(message) => match unknown_command(&message).or_else(|| gone_word(&message)) {
             Some(error) => Err(error),
             None => {
                 // Printing fails if the reader is gone, in which case nobody would see an error either.
@@ -328,7 +328,10 @@ fn unknown_command(message: &clap::Error) -> Option<CommandError> {
 }
 
 /// The error for a flag, a value or a subcommand that an earlier version had.
-fn gone_word() -> Option<CommandError> {
+fn gone_word(message: &clap::Error) -> Option<CommandError> {
+    if !message.use_stderr() {
+        return None;
+    }
     let words: Vec<String> = std::env::args().skip(1).collect();
     words.iter().enumerate().find_map(|(at, command)| {
         words[at + 1..].iter().find_map(|word| {
@@ -418,12 +421,40 @@ fn refuse_agent() -> Result<(), CommandError> {
 
 #[cfg(test)]
 mod tests {
-    use clap::{Command, CommandFactory};
+    use clap::{Command, CommandFactory, Parser as _};
     use fp_run::hook::own_command::{Caller, LineJudgement, judge_line};
 
     #[test]
     fn the_tree_is_consistent() {
         super::Cli::command().debug_assert();
+    }
+
+    /// Each gone word is refused, so that its replacement is named.
+    #[test]
+    fn gone_words_are_gone_and_behind_commands() {
+        for line in super::GONE.lines() {
+            let (words, instead) = line.split_once(": ").unwrap();
+            let (commands, gone) = words.split_once(' ').unwrap();
+            for command in commands.split('|') {
+                for word in gone.split('|') {
+                    let told = super::commands_behind(super::GONE, &format!("{command} {word}"));
+                    assert_eq!(told, Some(instead), "{command} {word}");
+                    let call = match command {
+                        "fmt" | "rollback" | "uninstall" => continue,
+                        "export" | "show" | "report" if !word.starts_with('-') => {
+                            vec!["fp", command, "--format", word]
+                        }
+                        "import" if !word.starts_with('-') => vec!["fp", command, "--from", word],
+                        "linear" => vec!["fp", command, word, "PLAN"],
+                        _ => vec!["fp", command, word],
+                    };
+                    assert!(super::Cli::try_parse_from(&call).is_err(), "{call:?}");
+                }
+            }
+        }
+        let told = |words| super::commands_behind(super::MEANT, words);
+        assert!(told("ci").is_some() && told("task split").is_some());
+        assert_eq!((told("split"), told("status")), (None, None));
     }
 
     /// Flags that the hook leaves to the user's own rules, by command. A new flag belongs in the hook's list or here.

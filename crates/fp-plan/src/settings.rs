@@ -1,5 +1,5 @@
-//! Describes every setting once: the table below has its type, default, range and meaning, and the parser, `fp config`
-//! and the documentation read it from there.
+//! Describes every setting once, in the table below: type, default, range and meaning. The parser and `fp config` read
+//! it, and a test compares the keys and defaults in the documentation with it.
 //!
 //! A layer (plugin options, user, project, plan, environment) sets some of the settings. Layers are applied to the
 //! defaults in turn, key by key, so a layer that sets one key of a group keeps the others.
@@ -26,7 +26,6 @@ pub struct SettingRow {
     pub name: String,
     pub kind: SettingKind,
     pub class: SettingClass,
-    pub about: &'static str,
 }
 
 /// The values that a repository may set. Its settings file, or that of a plan in it, may come from a stranger.
@@ -68,7 +67,6 @@ macro_rules! settings {
                     name: camel_case(stringify!($field)),
                     kind: $kind,
                     class: $class,
-                    about: concat!($($about,)*).trim(),
                 },)*]
             }
         }

@@ -121,8 +121,8 @@ impl NewArgs {
         })?;
         Self::in_prompt(&prompt).map_err(|error| {
             let error = error.to_string();
-            let fault = error.lines().next().unwrap_or_default();
-            let fault = fault.trim_start_matches("error: ");
+            let fault = error.strip_prefix("error: ").unwrap_or(&error);
+            let fault = fault.lines().next().unwrap_or_default();
             CommandError::failed(format!("{PLAN_SKILL}: {fault}"))
                 .with_hint(format!("{PLAN_SKILL} takes its flags before the goal"))
         })

@@ -83,12 +83,10 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     let told = critique
         .as_ref()
         .map_or_else(String::new, |critique| format!("\n{critique}\n{found}"));
-    let commands = commands_text(&tree, &end_commands(plan, &tree));
-    let commands = if commands.is_empty() {
-        commands
-    } else {
-        format!("\n{commands}")
-    };
+    let mut commands = commands_text(&tree, &end_commands(plan, &tree));
+    if !commands.is_empty() {
+        commands.insert(0, '\n');
+    }
     let text = schedule_text(&schedule, widest_wave(&tree, &options)) + &commands + &told;
     context.report(
         &PrintedSchedule {

@@ -134,4 +134,14 @@ mod tests {
         );
         assert_eq!(layer.split().0.removed, layer.removed);
     }
+
+    #[test]
+    fn a_removed_setting_gives_way_to_its_replacement() {
+        let retries = |nudge: Value| {
+            let layer = SettingsLayer::parse(&json!({ "nudge": nudge })).unwrap();
+            Settings::from_layers([&layer]).nudge.max_retries
+        };
+        assert_eq!(retries(json!({ "enabled": false })), 0);
+        assert_eq!(retries(json!({ "enabled": false, "maxRetries": 4 })), 4);
+    }
 }
