@@ -366,10 +366,6 @@ impl<'p> RunPage<'p> {
     pub fn idle(&self) -> u64 {
         self.lanes.iter().map(|lane| lane.idle).sum()
     }
-
-    pub fn builder_lanes(&self) -> impl Iterator<Item = &RunLane> {
-        self.lanes.iter().filter(|lane| !lane.user)
-    }
 }
 
 fn millis_between(from: Timestamp, to: Timestamp) -> u64 {

@@ -101,11 +101,6 @@ impl TaskCounts {
         counts
     }
 
-    /// The number of tasks that are completed, failed or skipped.
-    pub fn ended_count(&self) -> usize {
-        self.completed + self.failed + self.skipped
-    }
-
     /// The number of tasks done, then the other nonzero counts, starting with those that may need the user.
     pub fn in_words(&self) -> String {
         let unverified = match self.unverified {
