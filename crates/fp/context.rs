@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use fp_host::bench::repository_around;
 use fp_host::claude::is_trusted_folder;
 use fp_host::clock;
 use fp_host::config::{Config, SettingOrigin};
@@ -127,7 +128,7 @@ impl Context {
 
     /// The repository around the working directory.
     pub(crate) fn repo(&self) -> &Repo {
-        self.repo.get_or_init(|| Repo::find(&self.cwd))
+        self.repo.get_or_init(|| repository_around(&self.cwd))
     }
 
     /// The layers of the configuration, without this command's flags.

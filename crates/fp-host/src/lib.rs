@@ -15,6 +15,7 @@ pub mod fleet;
 pub mod git;
 pub mod interrupt;
 pub mod lead;
+pub mod measure;
 pub mod plan;
 pub mod plan_folder;
 pub mod platform;

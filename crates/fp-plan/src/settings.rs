@@ -228,6 +228,8 @@ settings! {
     Verify {
         /// Seconds (1–86400) that one command of a task may take.
         timeout_seconds: u32 = 600, Whole(1, 86_400), Protected;
+        /// Where a task's commands run: in a checkout of fp's own, or where the task was done.
+        place: CheckPlace = CheckPlace::Bench, Choice(CheckPlace::WORDS), Protected;
     }
 }
 
@@ -489,6 +491,14 @@ choices! {
         Shared = "shared",
         /// In a worktree if several builders work, otherwise in the checkout.
         Auto = "auto",
+    }
+
+    /// Where a task's commands run.
+    CheckPlace {
+        /// On a checkout of `fp`'s own, of exactly what would be committed.
+        Bench = "bench",
+        /// In the user's checkout, for tasks that are done there.
+        Checkout = "checkout",
     }
 
     /// How the comment check reports to the model.

@@ -77,16 +77,9 @@ fn check_first(
     let Some(agreed) = prepared.test_first.take() else {
         return Ok(None);
     };
-    let (chosen, base) = (&prepared.chosen, &prepared.base);
-    let own = base
-        .worktree
-        .as_ref()
-        .map(|owner| worktree::path(plan, owner));
-    let place = own.as_deref().unwrap_or(&plan.repo.worktree);
-    let checked = tree.with_approved(chosen, |leaf| {
-        check_before(leaf, agreed, place, &plan.settings)
-    });
-    let Some((checks, passed)) = checked? else {
+    let (chosen, state) = (&prepared.chosen, plan.load()?.state);
+    let checked = tree.with_approved(chosen, |leaf| check_before(plan, &state, leaf, agreed));
+    let Some((checks, passed)) = checked?? else {
         return Ok(None);
     };
     let task = chosen.id.clone();

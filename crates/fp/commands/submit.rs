@@ -53,15 +53,9 @@ pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
         ledger.append(events, context.now())?;
         return Err(refused(&submission, &reason, &args, &place));
     }
-    let Submission {
-        tree,
-        files: changes,
-        ..
-    } = submission;
+    let (work, changes) = (submission.work.clone(), submission.work.files);
     let mut ledger = context.with_notices(plan.lock()?);
-    let mut events = ledger
-        .state()
-        .submit(&args.task, &args.claim, tree, changes.clone())?;
+    let mut events = ledger.state().submit(&args.task, &args.claim, work)?;
     let notes = args
         .note
         .iter()
@@ -113,7 +107,7 @@ fn refused(submission: &Submission, reason: &str, args: &SubmitArgs, place: &str
              `fp scope extend {plan} {task} {path} --claim {claim} --reason '…'`"
         ));
     }
-    if submission.files.is_empty() {
+    if submission.work.files.is_empty() {
         error = error.with_hint(format!(
             "change its files in {place}; if nothing is left to change, end your turn and say so"
         ));

@@ -62,7 +62,7 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     );
     let json = json!({
         "planId": plan.id(), "task": args.task, "iteration": verified.iteration,
-        "worktree": verified.worktree, "checks": verified.checks, "criteria": verified.criteria,
+        "worktree": verified.place, "tree": verified.tree, "checks": verified.checks, "criteria": verified.criteria,
         "testsRequired": verified.tests_required, "files": verified.files, "covers": covered, "saidBefore": said,
     });
     context.report(&json, &prompt_text(&text))?;
@@ -138,12 +138,11 @@ fn verified_text(
         }
     }
     text.push_str("\n## Changed files\n\n");
-    if let Some(place) = &verified.worktree {
-        text.push_str(&format!(
-            "In {}, the builder's own checkout:\n\n",
-            place.display()
-        ));
-    }
+    text.push_str(&format!(
+        "In {}, where exactly tree {} is:\n\n",
+        verified.place.display(),
+        verified.tree.short()
+    ));
     for change in &verified.files {
         text.push_str(&format!("- {}\n", change.path));
     }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::repository::{Repo, paths};
-use fp_host::bench::{Bench, MeasuredChange};
 use fp_host::git::{CommitOutcome, Git, Oid};
+use fp_host::measure::{MeasuredChange, TaskFolder};
 use fp_host::process::{Limits, run_commands};
 use fp_plan::repo_path::RepoPath;
 use fp_run::verification::{self, Check, CheckVerdict, OtherTask, TaskScope};
@@ -46,8 +46,8 @@ impl Claimed<'_> {
         self
     }
 
-    fn bench<'b>(&'b self, git: &'b Git) -> Bench<'b> {
-        Bench {
+    fn folder<'b>(&'b self, git: &'b Git) -> TaskFolder<'b> {
+        TaskFolder {
             git,
             base: self.base.clone(),
             head: self.head.clone(),
@@ -59,7 +59,7 @@ impl Claimed<'_> {
     }
 
     fn measure(&self) -> MeasuredChange {
-        let mut measured = self.bench(&self.repo.git).measure().unwrap();
+        let mut measured = self.folder(&self.repo.git).measure().unwrap();
         measured.read(&self.repo.git).unwrap();
         measured
     }
@@ -74,7 +74,13 @@ impl Claimed<'_> {
     }
 
     fn checks(&self) -> Vec<Check> {
-        verification::check(&self.scope, &self.measure().facts, &[])
+        let facts = self.measure().facts;
+        let submitted = verification::check_submission(&self.scope, &facts);
+        [
+            submitted,
+            verification::check_change(&self.scope, &facts, &[]),
+        ]
+        .concat()
     }
 
     /// Name and detail of every check that fails.
@@ -399,7 +405,7 @@ fn processes_are_few() {
     let git = repo.git.clone().with_env("GIT_TRACE", &trace);
     let count = |task: &mut Claimed, expect: usize| {
         std::fs::write(&trace, "").unwrap();
-        task.bench(&git).measure().unwrap();
+        task.folder(&git).measure().unwrap();
         let commands = std::fs::read_to_string(&trace).unwrap();
         assert_eq!(
             commands.matches("trace: built-in:").count(),
@@ -423,7 +429,7 @@ fn commands_become_checks() {
         Path::new("/"),
         limits,
     );
-    let checks = verification::check(
+    let checks = verification::check_change(
         &TaskScope::default(),
         &verification::ChangeFacts::default(),
         &runs,
@@ -448,7 +454,7 @@ fn commands_become_checks() {
         ]
     );
     let missing = run_commands(["true"], Path::new("/nonexistent"), limits);
-    let checks = verification::check(
+    let checks = verification::check_change(
         &TaskScope::default(),
         &verification::ChangeFacts::default(),
         &missing,

@@ -43,6 +43,10 @@ pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand
     if !order.allow.is_empty() {
         command.arg("--allowedTools").args(order.allow);
     }
+    // The project's settings may be part of what is judged.
+    if order.role == Role::Verifier {
+        command.args(["--setting-sources", "user"]);
+    }
     // This flag also ends the list of allowed tools.
     command.arg("--strict-mcp-config");
     for name in OF_SESSION {

@@ -209,6 +209,32 @@ impl GitCall {
         })
     }
 
+    /// Runs the call with its output as the input of `next`.
+    pub(super) fn run_into(mut self, mut next: Self) -> HostResult<()> {
+        let waits = format!("wait for `{}`", self.shown);
+        let mut child = self.command.spawn().map_err(not_started)?;
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        next.command
+            .stdin(stdout.map_or_else(Stdio::null, Stdio::from));
+        let (received, output) = std::thread::scope(|scope| {
+            if let Some(mut stdin) = stdin {
+                scope.spawn(move || drop(stdin.write_all(&self.input)));
+            }
+            let received = next.run();
+            (received, child.wait_with_output())
+        });
+        let output = output.map_err(HostError::doing(&waits))?;
+        let failure = (!output.status.success()).then(|| GitFailure {
+            command: self.shown,
+            status: output.status.code(),
+            stderr: readable_tail(&output.stderr, STDERR_TAIL),
+        });
+        match failure {
+            Some(failure) => Err(failure.into_error()),
+            None => received?.into_output().map(drop),
+        }
+    }
+
     /// Runs the call to completion, whatever its exit status, but for no longer than `limit`.
     pub(super) fn run_within(mut self, limit: Duration) -> HostResult<Finished> {
         let action = format!("wait for `{}`", self.shown);

@@ -76,7 +76,7 @@ impl Git {
     }
 
     /// The tree of `base` with `files` taken from `tree`, including deletions.
-    fn tree_with(&self, base: &Oid, tree: &Oid, files: &[RepoPath]) -> HostResult<Oid> {
+    pub(crate) fn tree_with(&self, base: &Oid, tree: &Oid, files: &[RepoPath]) -> HostResult<Oid> {
         let lines = self.lines_between(base, tree, Some(files))?;
         let folder = self.folder_with_index(base)?;
         let index = folder.path().join(INDEX);

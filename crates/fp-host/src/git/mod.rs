@@ -10,6 +10,7 @@ mod history;
 mod merge;
 mod remote;
 mod status;
+mod store;
 mod tree;
 mod worktree;
 
@@ -37,8 +38,11 @@ pub use history::GitCommit;
 pub use merge::Merge;
 pub(crate) use merge::is_same;
 pub use remote::{LedgerCommit, Pushed, RefUpdate};
+pub(crate) use status::hash as text_hash;
 pub use status::{EntryState, Operation, StatusEntry, WorkingTreeStatus};
 pub use tree::Snapshot;
+pub(crate) use tree::copy_index;
+pub(crate) use worktree::remove as remove_all;
 
 /// A git process that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -333,7 +333,7 @@ impl Git {
     ///
     /// # Errors
     /// Git fails, or one of git's files can't be read.
-    pub(super) fn surroundings(&self) -> HostResult<GitSurroundings> {
+    pub(crate) fn surroundings(&self) -> HostResult<GitSurroundings> {
         let list = self
             .call("config --list --show-origin -z --includes")
             .output()?;
@@ -496,7 +496,7 @@ fn from_home(value: &str) -> PathBuf {
     }
 }
 
-pub(super) fn hash(content: &[u8]) -> String {
+pub(crate) fn hash(content: &[u8]) -> String {
     approval::hash(content)[..KEPT].to_owned()
 }
 

@@ -298,7 +298,7 @@ fn is_within(path: &RepoPath, folder: &str) -> bool {
 
 /// Copies the index with its modification time: git rereads a file if it changed in the same second in which the index
 /// was written, and takes that second from the index's own time. A missing index counts as empty.
-fn copy_index(from: &Path, to: &Path) -> HostResult<()> {
+pub(crate) fn copy_index(from: &Path, to: &Path) -> HostResult<()> {
     let copy = || -> io::Result<()> {
         let modified = std::fs::metadata(from)?.modified()?;
         std::fs::copy(from, to)?;

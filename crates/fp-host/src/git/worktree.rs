@@ -147,7 +147,7 @@ impl Git {
 }
 
 /// Removes whatever is at `path`. First makes read-only folders, which some package caches have, writable.
-fn remove(path: &Path) -> std::io::Result<()> {
+pub(crate) fn remove(path: &Path) -> std::io::Result<()> {
     use std::io::ErrorKind as Kind;
     let metadata = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == Kind::NotFound => return Ok(()),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fp_plan::hint::{Exit, Hint as _};
-use fp_plan::plan::id::{AgentName, TaskId};
+use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
 use fp_run::commit_style::{CommitHistory, SUBJECTS};
 use fp_run::run::State;
@@ -15,12 +15,16 @@ use fp_run::run::decide::RunDecision;
 use fp_run::run::drift::{Moved, SeenCommit};
 use fp_run::run::event::Event;
 use fp_run::run::question::Topic;
-use fp_run::run::state::{CommitIntent, Status, TaskState};
+use fp_run::run::state::{CommitIntent, MeasuredWork, Status, TaskState};
+use fp_run::verification::Check;
 use jiff::Timestamp;
 
-use super::integrate::{Conflict, Incoming, Integration, in_the_way, integrate};
-use super::worktree::follow_branch;
+use super::frozen::Frozen;
+use super::integrate::{Conflict, Incoming, Newest, follow_commands, in_the_way, merge_newest};
+use super::verify::recheck;
+use super::worktree::{Worktrees, follow_branch};
 use super::{fresh_token, paths};
+use crate::bench::expect_same_objects;
 use crate::error::{HostErrorKind, HostResult};
 use crate::file::acquire;
 use crate::fleet;
@@ -133,11 +137,9 @@ impl Settling<'_> {
             bring(plan, &state, task)?;
             return self.done(None, "commits are off");
         }
-        let mut files = paths(task.measured_changes());
-        let Some(measured) = task.measured().filter(|_| !files.is_empty()) else {
+        let Some(mut work) = judged_work(task)? else {
             return self.done(None, "it changed nothing");
         };
-        let mut tree: Oid = measured.tree.parse()?;
         // If this process dies, its git still holds the lock until the commit succeeds or fails.
         let git = plan.checkout(&state)?.with_commit_lock(Arc::clone(lock));
         let before = task.commit_intent.as_ref();
@@ -146,20 +148,34 @@ impl Settling<'_> {
         if let Some(hash) = made_before(&git, before, intended)? {
             return self.recovered(&git, &hash, task);
         }
-        if let Some(reason) = changed_since(&git, task, &tree, &files)? {
+        let mut files = paths(task.measured_changes());
+        if files.is_empty() {
+            return self.nothing_left(&git, task);
+        }
+        if let Some(reason) = changed_since(&git, task, &work.tree, &files)? {
             return self.ask(&reason);
         }
+        work = match merge_newest(&git, task, &work)? {
+            Newest::Fits(newest) if newest.tree == work.tree => newest,
+            Newest::Fits(newest) => match self.recheck(&git, &state, task, newest)? {
+                Ok(checked) => checked,
+                Err(conflict) => return self.send_back(&conflict, task),
+            },
+            Newest::Conflict(conflict) => return self.send_back(&conflict, task),
+        };
+        if work.tree == work.base {
+            return self.nothing_left(&git, task);
+        }
+        expect_same_objects(plan, &git, &work.tree, &work.base)?;
         let incoming = match task.worktree() {
             None => None,
-            Some(owner) => match integrate(plan, &git, task)? {
-                Integration::Ready(incoming) => Some(*incoming),
-                Integration::Nothing => return self.nothing_left(&git, task),
-                Integration::Conflict(conflict) => return self.send_back(&conflict, owner),
-            },
+            Some(_) => {
+                let (head, tree) = (work.onto.clone(), work.tree.clone());
+                Incoming::stage(Worktrees::lock(plan)?, &git, head, tree)?
+            }
         };
         if let Some(incoming) = &incoming {
             files = incoming.files();
-            tree = incoming.tree().clone();
         }
         let commits = match state.commits() {
             Some(settled) => settled.clone(),
@@ -171,13 +187,19 @@ impl Settling<'_> {
             message: message.clone(),
             head: match before {
                 Some(before) => before.head.clone(),
-                None => git.head()?.to_string(),
+                None => work.onto.to_string(),
             },
         };
         self.record(|state| state.begin_commit(id, intent))?;
         let placed = incoming.map(Incoming::place).transpose()?;
-        match git.commit_tree(&tree, &files, &message)? {
-            CommitOutcome::Committed { hash } => self.committed(&git, &hash, &tree, &files),
+        match git.commit_tree(&work.tree, &files, &message)? {
+            CommitOutcome::Committed { hash } => {
+                if let (None, Some(submitted)) = (task.worktree(), &task.submission) {
+                    let trees = (&submitted.tree.parse()?, &work.tree);
+                    follow_commands(plan, &git, trees, &files)?;
+                }
+                self.committed(&git, &hash, &work.tree, &files)
+            }
             CommitOutcome::NothingToCommit => self.nothing_left(&git, task),
             CommitOutcome::Blocked(blocked) => {
                 let edited = placed.map(|placed| placed.put_back(plan)).transpose()?;
@@ -206,10 +228,39 @@ impl Settling<'_> {
         Ok(Settled::Committed(self.id.clone(), commit))
     }
 
-    /// Sends a conflicting change back to its builder. Prepares the worktree before the log entry: if the process is
-    /// killed in between, both steps are repeated.
-    fn send_back(&self, conflict: &Conflict<'_>, owner: &AgentName) -> HostResult<Settled> {
-        let base = conflict.show(owner)?;
+    /// Runs the commands of `task` once more, on `work`, whose tree they haven't seen. If they pass, records that.
+    fn recheck(
+        &self,
+        git: &Git,
+        state: &State,
+        task: &TaskState,
+        work: Frozen,
+    ) -> HostResult<Result<Frozen, Conflict>> {
+        let agreed = self.plan.agreed_commands(state)?;
+        let (work, checks) = recheck(self.plan, git, state, task, work, agreed)?;
+        let failed = checks.iter().filter(|check| check.fails());
+        let reasons: Vec<String> = failed.map(Check::told).collect();
+        if !reasons.is_empty() {
+            return Ok(Err(Conflict::of_failure(work, &reasons.join("\n"))));
+        }
+        let event = Event::Verified {
+            task: self.id.clone(),
+            iteration: task.iteration,
+            work: MeasuredWork {
+                tree: work.tree.to_string(),
+                onto: Some(work.onto.to_string()),
+                files: git.diff(&work.base, &work.tree)?,
+                checks,
+            },
+        };
+        self.record(|_| Ok(vec![event]))?;
+        Ok(Ok(work))
+    }
+
+    /// Sends work that doesn't go together with newer commits back. Prepares the worktree before the log entry: if the
+    /// process is killed in between, both steps are repeated.
+    fn send_back(&self, conflict: &Conflict, task: &TaskState) -> HostResult<Settled> {
+        let base = conflict.show(self.plan, task)?;
         self.record(|state| state.conflict(self.id, &conflict.feedback, base, fresh_token()))?;
         Ok(Settled::Conflict(
             self.id.clone(),
@@ -266,11 +317,31 @@ fn bring(plan: &OpenPlan, state: &State, task: &TaskState) -> HostResult<()> {
     if task.worktree().is_none() {
         return Ok(());
     }
-    match integrate(plan, &plan.checkout(state)?, task)? {
-        Integration::Nothing => Ok(()),
-        Integration::Ready(incoming) => incoming.place().map(drop),
-        Integration::Conflict(conflict) => Err(in_the_way(&conflict.feedback)),
+    let (git, Some(work)) = (plan.checkout(state)?, judged_work(task)?) else {
+        return Ok(());
+    };
+    match merge_newest(&git, task, &work)? {
+        Newest::Fits(work) => {
+            match Incoming::stage(Worktrees::lock(plan)?, &git, work.onto, work.tree)? {
+                Some(incoming) => incoming.place().map(drop),
+                None => Ok(()),
+            }
+        }
+        Newest::Conflict(conflict) => Err(in_the_way(&conflict.feedback)),
     }
+}
+
+/// The judged work of `task`; `None` if nothing was measured.
+fn judged_work(task: &TaskState) -> HostResult<Option<Frozen>> {
+    let (Some(base), Some(measured)) = (&task.base, task.measured()) else {
+        return Ok(None);
+    };
+    let onto: Oid = measured.onto.as_ref().unwrap_or(&base.head).parse()?;
+    Ok(Some(Frozen {
+        tree: measured.tree.parse()?,
+        base: onto.clone(),
+        onto,
+    }))
 }
 
 /// Prepares the checkout before `events`, the user's answer, are logged: brings in a change that stays uncommitted, so
@@ -321,19 +392,15 @@ fn changed_since(
 /// The tree that the commit `hash` of `task` should have: the verified tree, or that tree merged onto the commit's
 /// parent. `None` if it no longer merges cleanly.
 fn verified_on(git: &Git, task: &TaskState, hash: &Oid) -> HostResult<Option<Oid>> {
-    let (Some(base), Some(measured)) = (&task.base, task.measured()) else {
+    let Some(work) = judged_work(task)? else {
         return Ok(None);
     };
-    let tree: Oid = measured.tree.parse()?;
-    if task.worktree().is_none() {
-        return Ok(Some(tree));
+    let parent = git.parent(hash)?;
+    if task.worktree().is_none() || parent == work.onto {
+        return Ok(Some(work.tree));
     }
-    let merged = git.merge(
-        &base.head.parse()?,
-        &tree,
-        &paths(task.measured_changes()),
-        &git.parent(hash)?,
-    )?;
+    let files = paths(task.measured_changes());
+    let merged = git.merge(&work.onto, &work.tree, &files, &parent)?;
     Ok(match merged {
         Merge::Clean(merged) => Some(merged),
         Merge::Conflict { .. } => None,

@@ -7,6 +7,7 @@ use fp_run::interview::Interview;
 use fp_run::run::end_checks;
 use fp_run::verification::{Check, CheckVerdict, CommandEnd, command_check, command_check_name};
 
+use super::frozen::Place;
 use super::verify::check_limits;
 use crate::error::HostResult;
 use crate::file;
@@ -53,7 +54,7 @@ pub fn missing_program(command: &str) -> Option<&str> {
     (found.end != CommandEnd::Exited(0)).then_some(program)
 }
 
-/// Runs the commands that are due at the end, in the checkout, and records the results. Nothing happens if none are due.
+/// Runs the commands that are due at the end, on the newest commit, and records the results. Nothing happens if none are due.
 pub fn check_at_end(plan: &OpenPlan, now: impl Fn() -> jiff::Timestamp) -> HostResult<()> {
     let state = plan.load()?.state;
     let commands = state.end_commands_due();
@@ -61,7 +62,7 @@ pub fn check_at_end(plan: &OpenPlan, now: impl Fn() -> jiff::Timestamp) -> HostR
         return Ok(());
     }
     let agreed = plan.agreed_commands(&state)?;
-    let checkout = plan.checkout(&state)?;
+    let place = Place::of_newest(plan, &state)?;
     let mut checks = Vec::new();
     for command in commands {
         match missing_program(command) {
@@ -73,13 +74,14 @@ pub fn check_at_end(plan: &OpenPlan, now: impl Fn() -> jiff::Timestamp) -> HostR
             None => {
                 let run = agreed.run(
                     [command.as_str()],
-                    checkout.worktree(),
+                    place.folder(),
                     check_limits(&plan.settings),
                 );
                 checks.extend(run.iter().map(command_check));
             }
         }
     }
+    drop(place);
     let mut ledger = plan.lock_in_order()?;
     let events = ledger.state().check_at_end(checks)?;
     ledger.append(events, now())

@@ -7,13 +7,12 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use fp_plan::plan::id::AgentName;
 use fp_plan::repo_path::RepoPath;
 use fp_run::run::event::Base;
 use fp_run::run::state::TaskState;
-use fp_run::verification::GitSurroundings;
 use fp_run::verification::change::{Change, ChangeStatus, FileKind};
 
+use super::frozen::Frozen;
 use super::paths;
 use super::worktree::Worktrees;
 use crate::error::{HostError, HostErrorKind, HostResult};
@@ -24,22 +23,18 @@ use crate::plan::OpenPlan;
 /// Maximum number of files, of commits and of messages that the feedback on a conflict lists.
 const SHOWN: usize = 10;
 
-/// The outcome of integrating a passed task's change.
-pub(super) enum Integration<'p> {
-    /// The change can be applied.
-    Ready(Box<Incoming<'p>>),
-    /// HEAD already has the change.
-    Nothing,
-    /// The change conflicts with commits made in the meantime.
-    Conflict(Conflict<'p>),
+/// A judged task's work on the newest commit.
+pub(super) enum Newest {
+    Fits(Frozen),
+    /// The work conflicts with commits made in the meantime.
+    Conflict(Conflict),
 }
 
-/// A change that conflicts with newer commits.
-pub(super) struct Conflict<'p> {
-    worktrees: Worktrees<'p>,
+/// Work that doesn't go together with newer commits.
+pub(super) struct Conflict {
     head: Oid,
+    /// The newest commit with the work, with conflict markers if they change the same lines.
     tree: Oid,
-    around: Option<GitSurroundings>,
     /// The message for the builder.
     pub(super) feedback: String,
 }
@@ -75,65 +70,110 @@ pub(super) fn in_the_way(reason: &str) -> HostError {
         .with_kind(HostErrorKind::InTheWay)
 }
 
-/// Merges the change of `task` from its worktree onto HEAD of `git`, the user's checkout, without touching anything of
-/// the user's.
+/// Merges the judged work of `task` onto HEAD of `git`, the run's checkout, without touching any file.
 ///
 /// # Errors
-/// [`HostErrorKind::InTheWay`] if the user has to resolve something first.
-pub(super) fn integrate<'p>(
-    plan: &'p OpenPlan,
-    git: &Git,
-    task: &TaskState,
-) -> HostResult<Integration<'p>> {
-    let worktrees = Worktrees::lock(plan)?;
-    let (Some(base), Some(measured)) = (&task.base, task.measured()) else {
-        return Ok(Integration::Nothing);
-    };
-    let (began, tree) = (base.head.parse()?, measured.tree.parse()?);
+/// [`HostErrorKind::InTheWay`] if HEAD no longer contains the commit that the work was judged on.
+pub(super) fn merge_newest(git: &Git, task: &TaskState, work: &Frozen) -> HostResult<Newest> {
     let head = git.head()?;
-    if head != began && !git.contains(&began)? {
+    if head == work.onto {
+        return Ok(Newest::Fits(work.clone()));
+    }
+    let (base, files) = (git.tree_of_commit(&head)?, paths(task.measured_changes()));
+    if !git.contains(&work.onto)? {
+        if task.worktree().is_none() {
+            let tree = git.tree_with(&base, &work.tree, &files)?;
+            let onto = head;
+            return Ok(Newest::Fits(Frozen { tree, onto, base }));
+        }
         return Err(in_the_way(&format!(
-            "the task began on commit {}, which is not in what is checked out: the branch was switched, or its \
+            "the task is judged on commit {}, which is not in what is checked out: the branch was switched, or its \
              history rewritten",
-            began.short()
+            work.onto.short()
         )));
     }
-    let merged = match git.merge(&began, &tree, &paths(task.measured_changes()), &head)? {
-        Merge::Clean(merged) => merged,
+    Ok(match git.merge(&work.onto, &work.tree, &files, &head)? {
+        Merge::Clean(tree) => {
+            let onto = head;
+            Newest::Fits(Frozen { tree, onto, base })
+        }
         Merge::Conflict {
             tree,
             files,
             messages,
-        } => {
-            let feedback = feedback(&files, &messages, &git.commits_since(&began)?);
-            return Ok(Integration::Conflict(Conflict {
-                worktrees,
-                head,
-                tree,
-                around: base.around.clone(),
-                feedback,
-            }));
-        }
-    };
-    Ok(match Incoming::stage(worktrees, git, head, merged)? {
-        Some(incoming) => Integration::Ready(Box::new(incoming)),
-        None => Integration::Nothing,
+        } => Newest::Conflict(Conflict {
+            feedback: feedback(&files, &messages, &git.commits_since(&work.onto)?),
+            head,
+            tree,
+        }),
     })
 }
 
-impl Conflict<'_> {
-    /// Resets the worktree of `owner` to the newest commit, then writes the change with its conflict markers into the
-    /// files. Returns the new base for measuring the change.
-    pub(super) fn show(&self, owner: &AgentName) -> HostResult<Base> {
-        self.worktrees.show(owner, &self.head, &self.tree)?;
+impl Conflict {
+    /// The work on the newest commit, where its commands fail with `reasons`.
+    pub(super) fn of_failure(work: Frozen, reasons: &str) -> Self {
+        let feedback = format!(
+            "It passed, and fails together with what was committed meanwhile:\n{reasons}\nYour worktree is at the \
+             newest commit now, with your change in it. Make it pass there, and submit."
+        );
+        Self {
+            head: work.onto,
+            tree: work.tree,
+            feedback,
+        }
+    }
+
+    /// Resets the worktree of the builder of `task` to the newest commit, with the work in the files. Returns the new
+    /// base for measuring the change; `None` if the task was done in the checkout, which stays as it is.
+    pub(super) fn show(&self, plan: &OpenPlan, task: &TaskState) -> HostResult<Option<Base>> {
+        let Some(owner) = task.worktree() else {
+            return Ok(None);
+        };
+        Worktrees::lock(plan)?.show(owner, &self.head, &self.tree)?;
         let head = self.head.to_string();
-        Ok(Base {
+        Ok(Some(Base {
             tree: head.clone(),
             head,
             worktree: Some(owner.clone()),
-            around: self.around.clone(),
-        })
+            around: task.base.as_ref().and_then(|base| base.around.clone()),
+        }))
     }
+}
+
+/// Writes those of the committed `files` that are still as submitted in `before` as they are in `tree`, because a
+/// command changed them there.
+pub(super) fn follow_commands(
+    plan: &OpenPlan,
+    git: &Git,
+    (before, tree): (&Oid, &Oid),
+    files: &[RepoPath],
+) -> HostResult<()> {
+    let mut changed = git.diff(before, tree)?;
+    changed.retain(|change| files.contains(&change.path) && change.status != ChangeStatus::Deleted);
+    let unlike = git.unlike(before, &paths(&changed))?;
+    changed.retain(|change| !unlike.contains(&change.path));
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let stage = Worktrees::lock(plan)?.temporary()?;
+    let there: Vec<Place> = changed
+        .into_iter()
+        .map(|change| Place {
+            path: change.path,
+            was: true,
+            is: true,
+        })
+        .collect();
+    git.export(
+        tree,
+        &there.iter().map(|file| &file.path).collect::<Vec<_>>(),
+        stage.path(),
+    )?;
+    put(
+        git.worktree(),
+        stage.path(),
+        (there.iter().collect(), Vec::new()),
+    )
 }
 
 impl<'p> Incoming<'p> {

@@ -4,6 +4,7 @@
 pub mod commit;
 pub mod end_checks;
 pub mod evidence;
+mod frozen;
 mod integrate;
 pub mod place;
 pub mod rollback;

@@ -1,14 +1,15 @@
-//! Tries the plan's commands in the checkout before any work begins, quickly enough that nobody wonders what takes so
-//! long.
+//! Tries the plan's commands on the bench before any work begins, so that they are known to work there, and find
+//! their caches warm.
 
+use std::collections::BTreeSet;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use fp_plan::text::{command_span, prompt_path};
 use fp_run::verification::CommandEnd;
-use fp_run::verification::change::ChangeStatus;
 use jiff::Timestamp;
 
+use super::frozen::Place;
 use super::verify::check_limits;
 use crate::error::HostResult;
 use crate::plan::OpenPlan;
@@ -33,7 +34,6 @@ pub fn try_commands(
         return Ok(Vec::new());
     }
     let agreed = plan.agreed_commands(&state)?;
-    let git = plan.checkout(&state)?;
     let tree = plan.tree()?;
     let commands = state.commands_to_try(&tree.parse());
     let begun = state.has_claimed();
@@ -41,8 +41,10 @@ pub fn try_commands(
         return Ok(Vec::new());
     }
     let limits = check_limits(&plan.settings);
+    let place = Place::of_newest(plan, &state)?;
+    let began = place.tree_now()?;
     let started = Instant::now();
-    let (mut runs, mut notes, mut last) = (Vec::new(), Vec::new(), git.snapshot_tree()?.tree);
+    let (mut runs, mut notes, mut known) = (Vec::new(), Vec::new(), BTreeSet::new());
     for command in &commands {
         let (line, shown) = (&*command.line, command_span(&command.line));
         let time = (TIME.saturating_sub(started.elapsed()) / 2).min(limits.time);
@@ -55,7 +57,7 @@ pub fn try_commands(
         let ran = std::thread::scope(|scope| {
             let (ends, ended) = mpsc::channel::<()>();
             let running = scope.spawn(|| {
-                let ran = agreed.run([line], git.worktree(), Limits { time, ..limits });
+                let ran = agreed.run([line], place.folder(), Limits { time, ..limits });
                 drop(ends);
                 ran
             });
@@ -82,16 +84,13 @@ pub fn try_commands(
             _ => {}
         }
         runs.extend(ran);
-        let now = git.snapshot_tree()?.tree;
-        let changes = git.diff(&last, &now)?;
-        // New files are by-products of tools. Once work has begun, a change may be a builder's.
-        let changed = changes
-            .iter()
-            .filter(|change| !begun && change.status != ChangeStatus::Added);
-        let changed = changed.map(|change| prompt_path(&change.path.to_string()));
-        notes.extend(changed.map(|path| format!("{shown} changed {path} in the checkout")));
-        last = now;
+        // Once work has begun, a change in the checkout may be a builder's.
+        let mut changed = place.changed_files(began.as_ref().filter(|_| !begun))?;
+        changed.retain(|path| known.insert(path.clone()));
+        let changed = changed.iter().map(|path| prompt_path(&path.to_string()));
+        notes.extend(changed.map(|path| format!("{shown} changed {path}")));
     }
+    drop(place);
     let mut ledger = plan.lock_in_order()?;
     let events = ledger.state().record_trial(&commands, &runs, notes.clone());
     ledger.append(events, now())?;

@@ -2,7 +2,7 @@
 //! verdict, and settles passed tasks.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use fp_plan::hint::{Exit, Hint as _};
@@ -20,11 +20,12 @@ use fp_run::verification::{self, Boundary, Check, CheckVerdict, TaskScope, comma
 use jiff::Timestamp;
 
 use super::commit::{COMMIT_PATIENCE, Settled, settle};
+use super::frozen::{Frozen, Place};
 use super::{evidence, fresh_token, worktree};
-use crate::bench::Bench;
 use crate::error::{HostError, HostErrorKind, HostResult};
 use crate::file::acquire;
-use crate::git::{EntryState, Git, Snapshot};
+use crate::git::{EntryState, Git, Oid, Snapshot};
+use crate::measure::{MeasuredChange, TaskFolder, tasks_beside};
 use crate::plan::OpenPlan;
 use crate::process::Limits;
 use crate::trust::AgreedCommands;
@@ -34,8 +35,12 @@ use crate::trust::AgreedCommands;
 pub struct Verified {
     pub title: String,
     pub iteration: u32,
-    /// The builder's worktree, unless the task was done in the user's checkout.
-    pub worktree: Option<PathBuf>,
+    /// The root of the checkout with exactly what is judged.
+    pub place: PathBuf,
+    /// The tree that is judged, and committed if it passes.
+    pub tree: Oid,
+    /// The tree to which the task's change is added.
+    pub base: Oid,
     pub checks: Vec<Check>,
     /// The task's changes.
     pub files: Vec<Change>,
@@ -79,10 +84,8 @@ impl ApprovedWork {
 /// A task's change just before it is submitted.
 #[derive(Debug, Clone)]
 pub struct Submission {
-    /// The working tree as a git tree.
-    pub tree: String,
-    /// The task's own changes.
-    pub files: Vec<Change>,
+    /// The working tree, and the task's own changes in it.
+    pub work: MeasuredWork,
     /// The checks that the task is bound to fail, whatever the outcome of its commands.
     pub failed: Vec<Check>,
     /// The changed paths that the task may not touch, each with true if the file existed at the claim.
@@ -103,25 +106,34 @@ pub fn measure(plan: &OpenPlan, state: &State, id: &TaskId) -> HostResult<Submis
         text: approved.unwrap_or_default(),
         ..TaskScope::default()
     };
-    let bench = Bench::of(&git, state, task, scope)?;
-    let mut measured = bench.measure()?;
+    let folder = TaskFolder::of(&git, state, task, scope)?;
+    let mut measured = folder.measure()?;
     measured.read_lines(&git)?;
+    // Files that another task's commit is putting into the checkout right now don't count as anybody's edit.
+    let is_committing = acquire(&plan.commit_lock(), Duration::ZERO).is_err();
+    if let (true, Some((began, now))) = (is_committing, &mut measured.facts.around) {
+        now.checkout.clone_from(&began.checkout);
+    }
     // The new text of an edited task may allow this change, so only verification can reject it.
     let failed = match is_edited {
         true => Vec::new(),
-        false => verification::failed_at_hand(&bench.scope, &measured.facts),
+        false => verification::failed_at_hand(&folder.scope, &measured.facts),
     };
     let was_there = |path: &RepoPath, change: &Change| {
         *path != change.path || change.status != ChangeStatus::Added
     };
-    let outside = verification::outside(&bench.scope, &measured.facts).into_iter();
+    let outside = verification::outside(&folder.scope, &measured.facts).into_iter();
     let outside = outside.map(|(path, change)| (path.clone(), was_there(path, change)));
     Ok(Submission {
-        tree: measured.tree.to_string(),
         outside: outside.collect(),
         failed,
-        base: bench.base.to_string(),
-        files: measured.facts.changes,
+        base: folder.base.to_string(),
+        work: MeasuredWork {
+            tree: measured.tree.to_string(),
+            onto: None,
+            checks: verification::check_submission(&folder.scope, &measured.facts),
+            files: measured.facts.changes,
+        },
     })
 }
 
@@ -198,65 +210,73 @@ pub fn verify(
     let of_leaf = |leaf: &Task<'_>| ApprovedWork::of(leaf, task);
     let work = plan.tree()?.with_approved(&task.leaf, of_leaf)?;
     let agreed = plan.agreed_commands(&state)?;
-    let git = worktree::submitted(plan, &state, task)?;
+    let git = plan.checkout(&state)?;
     let limits = check_limits(&plan.settings);
     let is_dropped = |line: &&str| task.dropped.contains(*line);
     let lines = work.commands.iter().map(String::as_str);
     let (dropped, lines): (Vec<&str>, Vec<&str>) = lines.partition(is_dropped);
-    let bench = Bench::of(&git, &state, task, work.scope)?;
-    let mut measured = bench.measure()?;
-    let is_known = |known: &&MeasuredWork| {
-        known.tree == measured.tree.as_str() && known.files == measured.facts.changes
-    };
-    let known = task.verification.as_ref().filter(is_known);
-    let tried = match known {
-        Some(_) => None,
-        None => Some(bench.try_commands(&mut measured, agreed, &lines, limits)?),
-    };
-    // Files that another task's commit is putting into the checkout right now don't count as anybody's edit.
-    let is_committing = acquire(&plan.commit_lock(), Duration::ZERO).is_err();
-    if let (true, Some((began, now))) = (is_committing, &mut measured.facts.around) {
-        now.checkout.clone_from(&began.checkout);
+    let mut frozen = Frozen::of(plan, &git, &state, task)?;
+    let place = Place::of(plan, &state, task)?;
+    place.bring(&git, &frozen)?;
+    let mut scope = work.scope;
+    if let Place::Checkout(_) = place {
+        scope.others = tasks_beside(&state, task);
     }
-    let checks = match tried {
-        None => {
-            let before = known.map_or(&[][..], |known| &known.checks);
-            verification::renewed(before, &measured.facts)
+    let is_known = |known: &&MeasuredWork| {
+        known.tree == frozen.tree.as_str() && known.onto.as_deref() == Some(frozen.onto.as_str())
+    };
+    let (checks, files) = match task.verification.as_ref().filter(is_known) {
+        Some(known) => {
+            let now = git.surroundings()?;
+            let began = state.git_surroundings();
+            let checks = began.map(|began| verification::renewed(&known.checks, began, &now));
+            (
+                checks.unwrap_or_else(|| known.checks.clone()),
+                known.files.clone(),
+            )
         }
-        Some(tried) => {
+        None => {
+            let tried = place.try_commands(&git, &frozen, &scope, agreed, &lines, limits)?;
+            frozen.tree = tried.tree;
+            let mut measured = MeasuredChange::between(&git, &frozen.base, &frozen.tree)?;
             measured.read(&git)?;
-            let mut checks = verification::check(&bench.scope, &measured.facts, &tried.runs);
-            let ran_before = |line: &str| state.tests_ran.get(line).copied();
-            checks.extend(verification::check_counts(
-                &bench.scope,
-                &checks,
-                ran_before,
+            let submitted = task.submission.iter().flat_map(|work| work.checks.clone());
+            let mut checks: Vec<Check> = submitted.collect();
+            checks.extend(verification::check_change(
+                &scope,
+                &measured.facts,
+                &tried.runs,
             ));
+            let ran_before = |line: &str| state.tests_ran.get(line).copied();
+            checks.extend(verification::check_counts(&scope, &checks, ran_before));
             checks.extend(dropped.into_iter().map(verification::dropped_check));
             checks.extend(verification::disturbed(&tried.faults));
-            if task.worktree().is_none() {
+            if let Place::Checkout(_) = place {
                 checks.extend(state.kept_in_checkout(&lines));
             }
             checks.extend(state.test_first(task));
-            checks
+            (checks, measured.facts.changes)
         }
     };
     let verified = Verified {
         title: task.leaf.title.clone(),
         iteration: task.iteration,
-        worktree: task.worktree().map(|_| git.worktree().to_owned()),
+        place: place.folder().to_owned(),
         checks,
-        files: measured.facts.changes,
+        files,
         criteria: work.criteria,
         tests_required: work.tests_required,
         covers: work.covers,
+        tree: frozen.tree,
+        base: frozen.base,
     };
-    if known.is_none_or(|known| known.checks != verified.checks) {
-        let work = MeasuredWork {
-            tree: measured.tree.to_string(),
-            files: verified.files.clone(),
-            checks: verified.checks.clone(),
-        };
+    let work = MeasuredWork {
+        tree: verified.tree.to_string(),
+        onto: Some(frozen.onto.to_string()),
+        files: verified.files.clone(),
+        checks: verified.checks.clone(),
+    };
+    if task.verification.as_ref() != Some(&work) {
         let (task, iteration) = (id.clone(), verified.iteration);
         let mut ledger = plan.lock()?;
         ledger.state().expect_submitted(id, Some(iteration))?;
@@ -270,20 +290,74 @@ pub fn verify(
     Ok(verified)
 }
 
-/// Runs the `Verify` commands of `leaf` in `directory`, with the consent `agreed`. Returns the checks, and true if they
-/// passed; `None` if there is no such command.
+/// The folder in which a verifier of the submitted task `id` starts. It has the newest commit, and the work only once
+/// that is verified, so that no instructions or settings of the work reach the verifier.
+///
+/// # Errors
+/// The task isn't submitted, or its bench can't be brought to the commit.
+pub fn verifier_folder(plan: &OpenPlan, state: &State, id: &TaskId) -> HostResult<PathBuf> {
+    let task = state.expect_submitted(id, None)?;
+    let place = Place::of(plan, state, task)?;
+    if let Place::Bench(bench) = &place {
+        bench.bring_newest(plan, state)?;
+    }
+    Ok(place.folder().to_owned())
+}
+
+/// Runs the commands of `task`, all of which passed, on `work`. Returns the work as they left it, and the checks of the
+/// verification with their results.
+pub(super) fn recheck(
+    plan: &OpenPlan,
+    git: &Git,
+    state: &State,
+    task: &TaskState,
+    mut work: Frozen,
+    agreed: AgreedCommands,
+) -> HostResult<(Frozen, Vec<Check>)> {
+    let before = task.measured().map_or(&[][..], |measured| &measured.checks);
+    let has_run = |check: &&Check| check.verdict == CheckVerdict::Pass;
+    let lines = before.iter().filter(has_run).filter_map(Check::command);
+    let lines: Vec<&str> = lines.collect();
+    let scope = TaskScope {
+        files: task.files().map(str::to_owned).collect(),
+        ..TaskScope::default()
+    };
+    let place = Place::of(plan, state, task)?;
+    place.bring(git, &work)?;
+    let tried = place.try_commands(
+        git,
+        &work,
+        &scope,
+        agreed,
+        &lines,
+        check_limits(&plan.settings),
+    )?;
+    work.tree = tried.tree;
+    let is_other = |check: &&Check| check.command().is_none_or(|line| !lines.contains(&line));
+    let mut checks: Vec<Check> = before.iter().filter(is_other).cloned().collect();
+    checks.extend(tried.runs.iter().map(command_check));
+    checks.extend(verification::disturbed(&tried.faults));
+    Ok((work, checks))
+}
+
+/// Runs the `Verify` commands of `leaf` on the newest commit, with the consent `agreed`. Returns the checks, and true if
+/// they passed; `None` if there is no such command.
 pub fn check_before(
+    plan: &OpenPlan,
+    state: &State,
     leaf: &Task,
     agreed: AgreedCommands,
-    directory: &Path,
-    settings: &Settings,
-) -> Option<(Vec<Check>, bool)> {
-    let runs = agreed.run(leaf.verify(), directory, check_limits(settings));
+) -> HostResult<Option<(Vec<Check>, bool)>> {
+    if leaf.verify().is_none() {
+        return Ok(None);
+    }
+    let place = Place::of_newest(plan, state)?;
+    let runs = agreed.run(leaf.verify(), place.folder(), check_limits(&plan.settings));
     let checks: Vec<Check> = runs.iter().map(command_check).collect();
     let passed = checks
         .iter()
         .all(|check| check.verdict == CheckVerdict::Pass);
-    (!checks.is_empty()).then_some((checks, passed))
+    Ok(Some((checks, passed)))
 }
 
 /// A verifier's verdict on a task.
@@ -313,20 +387,44 @@ pub fn judge(
     now: impl Fn() -> Timestamp,
 ) -> HostResult<RecordedVerdict> {
     let id = &verdict.task;
-    let verified = verify(plan, id, verdict.iteration, &now)?;
+    let state = plan.load()?.state;
+    let task = state.expect_submitted(id, verdict.iteration)?;
+    let is_judged = |work: &MeasuredWork| work.onto.is_some();
+    let (iteration, criteria, renewed) = match task.verification.clone().filter(is_judged) {
+        Some(mut work) => {
+            let criteria = |leaf: &Task<'_>| ApprovedWork::of(leaf, task).criteria;
+            let criteria = plan.tree()?.with_approved(&task.leaf, criteria)?;
+            if let Some(began) = state.git_surroundings() {
+                let now = plan.checkout(&state)?.surroundings()?;
+                work.checks = verification::renewed(&work.checks, began, &now);
+            }
+            let is_new = Some(&work) != task.verification.as_ref();
+            (task.iteration, criteria, is_new.then_some(work))
+        }
+        None => {
+            let verified = verify(plan, id, verdict.iteration, &now)?;
+            (verified.iteration, verified.criteria, None)
+        }
+    };
     let opinion = verdict
         .opinion
         .clone()
-        .check_complete(verified.criteria.len())
+        .check_complete(criteria.len())
         .map_err(|error| {
             HostError::failed(error)
                 .with_hint("judge each criterion once: --pass 'N: …' or --fail 'N: …'")
         })?;
     let mut ledger = plan.lock()?;
-    let (iteration, criteria) = (Some(verified.iteration), &verified.criteria);
-    let mut events = ledger
-        .state()
-        .judge_task(id, iteration, opinion, criteria, fresh_token())?;
+    let judged =
+        ledger
+            .state()
+            .judge_task(id, Some(iteration), opinion, &criteria, fresh_token())?;
+    let renewed = renewed.map(|work| Event::Verified {
+        task: id.clone(),
+        iteration,
+        work,
+    });
+    let mut events: Vec<Event> = renewed.into_iter().chain(judged).collect();
     let notes = verdict
         .notes
         .iter()
@@ -337,7 +435,7 @@ pub fn judge(
     if !verdict.notes.is_empty() {
         evidence::write_notepad(plan, &after)?;
     }
-    let evidence = evidence::write_verdict(plan, &after, id, criteria, now())?;
+    let evidence = evidence::write_verdict(plan, &after, id, &criteria, now())?;
     ledger.append(events, now())?;
     drop(ledger);
     let (settled, delayed) = match settle(plan, now, COMMIT_PATIENCE) {

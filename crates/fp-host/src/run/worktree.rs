@@ -15,6 +15,7 @@ use fp_run::run::State;
 use fp_run::run::event::Base;
 use fp_run::run::state::{MeasuredWork, Status, TaskState};
 
+use crate::bench::remove_benches;
 use crate::error::{HostError, HostResult};
 use crate::file;
 use crate::file::acquire;
@@ -54,17 +55,6 @@ fn no_worktree(owner: &AgentName, path: &Path) -> HostError {
         "`fp claim PLAN --as {owner}` makes it again, at the commit that the task began on"
     );
     HostError::refused(said).with_hint(hint)
-}
-
-/// The working tree of the submitted `task`. Recreates a missing worktree with the submitted files.
-pub(super) fn submitted(plan: &OpenPlan, state: &State, task: &TaskState) -> HostResult<Git> {
-    if task
-        .worktree()
-        .is_some_and(|owner| open(plan, owner).is_none())
-    {
-        Worktrees::lock(plan)?.restore(task)?;
-    }
-    of(plan, state, task)
 }
 
 /// The worktree of `owner`, if it exists and works.
@@ -298,6 +288,9 @@ impl<'p> Worktrees<'p> {
 /// saved uncommitted work.
 pub fn sweep(plan: &OpenPlan) -> HostResult<Vec<PathBuf>> {
     let state = plan.load()?.state;
+    if !state.is_running() {
+        remove_benches(plan)?;
+    }
     let had_some = state.terms().checkout.is_some();
     if !had_some && fs::symlink_metadata(plan.worktrees()).is_err() {
         return Ok(Vec::new());

@@ -144,6 +144,7 @@ mod tests {
             })
             .to_vec();
         task.verification = Some(MeasuredWork {
+            onto: None,
             tree: String::new(),
             files: Vec::new(),
             checks,

@@ -6,9 +6,10 @@ use super::event::{AgentDispatch, Approve, Base, Decider, Dispatch, Event, Leaf,
 use super::question::{AnswerChoice, AnswerOption, ClosedUnanswered, Question, Topic};
 use super::ready::{Obstacle, ids_listed};
 use super::refusal::{Refusal, decline, refuse};
-use super::state::{Activity, Approval, Claim, RunStatus, State, Status, TaskState, TaskVerdict};
+use super::state::{
+    Activity, Approval, Claim, MeasuredWork, RunStatus, State, Status, TaskState, TaskVerdict,
+};
 use super::verdict::{full_lines, said_by_verifier};
-use crate::verification::change::Change;
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::overlap;
 use fp_plan::text::{clipped, one_line};
@@ -233,19 +234,14 @@ impl State {
     }
 
     /// Submits task `id`, whose claim has `token`.
-    pub fn submit(
-        &self,
-        id: &TaskId,
-        token: &str,
-        tree: String,
-        files: Vec<Change>,
-    ) -> RunDecision {
+    pub fn submit(&self, id: &TaskId, token: &str, work: MeasuredWork) -> RunDecision {
         let owner = self.expect_claim(id, token)?.owner.clone();
         Ok(vec![Event::Submitted {
             task: id.clone(),
             owner,
-            tree,
-            files,
+            tree: work.tree,
+            files: work.files,
+            checks: work.checks,
         }])
     }
 

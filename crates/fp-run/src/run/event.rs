@@ -439,6 +439,9 @@ pub enum Event {
         tree: String,
         /// The task's changes, as reported by git.
         files: Vec<Change>,
+        /// The checks of the folder in which it was measured.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        checks: Vec<Check>,
     },
     /// A submission was refused.
     SubmitRefused {

@@ -187,7 +187,9 @@ impl State {
                 self.leave_checkout(task, tree);
             }
             Event::Verified { task, work, .. } => {
-                self.leave_checkout(task, &work.tree);
+                if work.onto.is_none() {
+                    self.leave_checkout(task, &work.tree);
+                }
                 self.count_tests(&work.checks);
                 // The log can't name the verifier, but a measured submission shows that one has started.
                 self.forget_dispatches(|told| told.task.as_ref() == Some(task));
@@ -527,12 +529,18 @@ impl TaskState {
             }
             Event::Resumed { .. } => (self.resume_due, self.answered) = (false, None),
             Event::Nudged { .. } => self.nudges += 1,
-            Event::Submitted { tree, files, .. } => {
+            Event::Submitted {
+                tree,
+                files,
+                checks,
+                ..
+            } => {
                 self.status = Status::AwaitingVerification;
                 self.submission = Some(MeasuredWork {
                     tree: tree.clone(),
+                    onto: None,
                     files: files.clone(),
-                    checks: Vec::new(),
+                    checks: checks.clone(),
                 });
                 self.verification = None;
                 self.verifiers = 0;

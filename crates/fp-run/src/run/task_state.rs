@@ -62,13 +62,17 @@ pub struct Claim {
 }
 
 /// A measured change and the results of its checks.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct MeasuredWork {
-    /// The measured working tree.
+    /// Of a submission, the working tree in which it was measured. Of a verification, the tree that was judged and is
+    /// committed.
     pub tree: String,
+    /// The commit on which `tree` adds the task's files; `None` if it is a working tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub onto: Option<String>,
     /// The task's changes in that tree.
     pub files: Vec<Change>,
-    /// Results of the mechanical checks; empty until they have run.
+    /// Results of the mechanical checks; of a submission, those of the folder in which it was measured.
     #[serde(default)]
     pub checks: Vec<Check>,
 }

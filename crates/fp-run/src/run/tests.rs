@@ -106,7 +106,7 @@ fn an_old_token_changes_nothing() {
     machine.judge(&id("1"), false);
     let refusal = machine
         .state
-        .submit(&id("1"), &old, "t".into(), Vec::new())
+        .submit(&id("1"), &old, MeasuredWork::default())
         .unwrap_err();
     assert_eq!(
         refusal.to_string(),
@@ -126,6 +126,7 @@ fn a_verdict_needs_every_check() {
         detail: "x.rs".into(),
     }];
     let work = MeasuredWork {
+        onto: None,
         tree: "t".into(),
         files: Vec::new(),
         checks,

@@ -221,13 +221,19 @@ impl State {
         Ok(vec![Event::CommitBlocked { task, reason }, asked])
     }
 
-    /// Sends a passed task that conflicts with newer commits back to its builder, whose worktree is now at `base`, or
-    /// ends it after its last iteration. `token` must be fresh.
-    pub fn conflict(&self, id: &TaskId, feedback: &str, base: Base, token: String) -> RunDecision {
+    /// Sends a passed task that doesn't go together with newer commits back to its builder, whose worktree is now at
+    /// `base`, if it has one, or ends it after its last iteration. `token` must be fresh.
+    pub fn conflict(
+        &self,
+        id: &TaskId,
+        feedback: &str,
+        base: Option<Base>,
+        token: String,
+    ) -> RunDecision {
         let task = self.expect_passed(id)?;
         let mut events = self.send_back(task, feedback, "", token);
         if let Some(Event::SentBack { base: measured, .. }) = events.first_mut() {
-            *measured = Some(base);
+            *measured = base;
         }
         Ok(events)
     }

@@ -246,6 +246,14 @@ impl TaskScope {
         Boundary::new(&self.files).ignoring_case(self.ignores_case)
     }
 
+    /// True if `path` belongs to another running task.
+    pub fn is_of_another(&self, path: &RepoPath) -> bool {
+        let others = self.others.iter().map(|task| self.boundary_of(task));
+        others
+            .into_iter()
+            .any(|boundary| boundary.allows(path, || true))
+    }
+
     fn boundary_of(&self, task: &OtherTask) -> Boundary {
         Boundary::new(&task.files).ignoring_case(self.ignores_case)
     }
@@ -313,30 +321,34 @@ pub fn disturbed(faults: &[String]) -> Option<Check> {
     (!faults.is_empty()).then(|| Check::new("commands", CheckVerdict::Fail, list(faults)))
 }
 
-/// Runs all checks of a change, in reporting order; `runs` holds the runs of the task's commands, in order.
-pub fn check(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec<Check> {
-    let changed = changed(scope, facts);
+/// The checks of a submission, for which the folder of the builder is read.
+pub fn check_submission(scope: &TaskScope, facts: &ChangeFacts) -> Vec<Check> {
     let around = check_history(facts).into_iter().chain(check_around(facts));
-    let ran = runs.iter().map(command_check);
-    let mut checks = vec![changed, boundary::check(scope, facts)];
-    checks.extend(around);
-    checks.push(dependencies::check(scope, facts));
-    checks.push(leftovers::check(scope, facts));
-    checks.push(weakened::check(scope, facts));
-    checks.extend(ran);
-    checks
+    let checks = [changed(scope, facts), boundary::check(scope, facts)];
+    checks.into_iter().chain(around).collect()
 }
 
-/// Updates `before`, earlier checks of the same tree, to the current surroundings: a hook created in the meantime would
-/// run during the commit.
-pub fn renewed(before: &[Check], facts: &ChangeFacts) -> Vec<Check> {
-    let around = check_around(facts);
-    if around.iter().all(|check| before.contains(check)) {
-        return before.to_vec();
+/// The checks of a frozen change; `runs` holds the runs of the task's commands, in order.
+pub fn check_change(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec<Check> {
+    let checks = [
+        dependencies::check(scope, facts),
+        leftovers::check(scope, facts),
+        weakened::check(scope, facts),
+    ];
+    let ran = runs.iter().map(command_check);
+    checks.into_iter().chain(ran).collect()
+}
+
+/// Updates `before`, earlier checks of the same tree, to git's own files as they are `now`, which were `began` at the
+/// start of the run: a hook created in the meantime would run during the commit.
+pub fn renewed(before: &[Check], began: &GitSurroundings, now: &GitSurroundings) -> Vec<Check> {
+    match began.check_files(now) {
+        Some(check) if !before.contains(&check) => {
+            let old = before.iter().filter(|old| old.name != check.name);
+            old.cloned().chain([check.clone()]).collect()
+        }
+        _ => before.to_vec(),
     }
-    let is_old = |check: &&Check| around.iter().all(|new| new.name != check.name);
-    let old: Vec<Check> = before.iter().filter(is_old).cloned().collect();
-    [old, around].concat()
 }
 
 /// Checks the surroundings, which no commit contains, except for the branch.

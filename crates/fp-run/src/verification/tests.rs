@@ -5,6 +5,15 @@ use super::*;
 
 /// Parses a change from one word, a sign and a path: `+` added, `~` modified, `-` deleted, `x` mode, `t` type,
 /// `old>new` renamed; a path ending in `@` is a link, one ending in `%` a repository.
+/// The checks of a submission and of its change, in reporting order.
+fn all_checks(scope: &TaskScope, facts: &ChangeFacts, runs: &[CommandRun]) -> Vec<Check> {
+    [
+        check_submission(scope, facts),
+        check_change(scope, facts, runs),
+    ]
+    .concat()
+}
+
 fn change(text: &str) -> Change {
     let (sign, path) = text.split_at(1);
     let status = match sign {
@@ -71,7 +80,7 @@ fn verdict(check: &Check) -> String {
 #[test]
 fn boundaries() {
     let check = |files: &[&str], changes: &[&str], expect: &str| {
-        let checks = super::check(&scope(files, ""), &facts(changes), &[]);
+        let checks = all_checks(&scope(files, ""), &facts(changes), &[]);
         assert_eq!(
             verdict(only(&checks, "boundary")),
             expect,
@@ -160,7 +169,7 @@ fn boundaries() {
 
 #[test]
 fn a_link_that_the_task_asks_for() {
-    let checks = super::check(
+    let checks = all_checks(
         &scope(&["a"], "Make a a symbolic link to b"),
         &facts(&["+a@"]),
         &[],
@@ -173,7 +182,7 @@ fn what_is_another_tasks_is_told() {
     let mut facts = facts(&["~src/a.rs"]);
     facts.elsewhere = vec![(change("~src/other.rs"), "1.2".into())];
     facts.made_locks = vec!["Cargo.lock".into()];
-    let checks = super::check(&scope(&["src/a.rs"], ""), &facts, &[]);
+    let checks = all_checks(&scope(&["src/a.rs"], ""), &facts, &[]);
     assert_eq!(
         verdict(only(&checks, "boundary")),
         "Note: every change is within it; neither counted nor committed: src/other.rs is task 1.2's; \
@@ -186,7 +195,7 @@ fn an_ignored_file_and_a_lost_base() {
     let mut facts = facts(&["~src/a.rs"]);
     facts.ignored = vec!["dist/a.js".into()];
     facts.base_kept = false;
-    let checks = super::check(&scope(&["src/a.rs", "dist/a.js"], ""), &facts, &[]);
+    let checks = all_checks(&scope(&["src/a.rs", "dist/a.js"], ""), &facts, &[]);
     assert_eq!(
         verdict(only(&checks, "boundary")),
         "Fail: dist/a.js is ignored by git and can't be committed"
@@ -197,7 +206,7 @@ fn an_ignored_file_and_a_lost_base() {
 #[test]
 fn nothing_changed() {
     let check = |files: &[&str], changes: &[&str], expect: CheckVerdict| {
-        let checks = super::check(&scope(files, ""), &facts(changes), &[]);
+        let checks = all_checks(&scope(files, ""), &facts(changes), &[]);
         assert_eq!(
             only(&checks, "changes").verdict,
             expect,
@@ -234,7 +243,7 @@ fn texts(
             after: after.map(str::to_owned),
         })
         .collect();
-    let checks = super::check(scope, &facts, &[]);
+    let checks = all_checks(scope, &facts, &[]);
     assert_eq!(verdict(only(&checks, name)), expect);
 }
 
@@ -704,7 +713,7 @@ fn a_test_file_that_becomes_something_else() {
         before: Some(text.clone()),
         after: Some(text),
     }];
-    let checks = super::check(&scope(&["tests"], ""), &facts, &[]);
+    let checks = all_checks(&scope(&["tests"], ""), &facts, &[]);
     assert_eq!(
         verdict(only(&checks, "tests")),
         "Fail: tests/a.rs became tests/a.txt, which no test runner looks at; tests/a.txt: test `one` was taken out"
@@ -724,7 +733,7 @@ fn leftovers() {
             added: added.iter().map(|t| line(t)).collect(),
             removed: removed.iter().map(|t| line(t)).collect(),
         }];
-        let checks = super::check(&scope(&["src"], text), &facts, &[]);
+        let checks = all_checks(&scope(&["src"], text), &facts, &[]);
         assert_eq!(verdict(only(&checks, "leftovers")), expect, "{added:?}");
     };
     check(

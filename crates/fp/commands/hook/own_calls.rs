@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use fp_host::bench::repository_around;
 use fp_host::claude::hook::HookReply;
-use fp_host::repo::Repo;
 use fp_run::hook::own_command::{Caller, behind_cd};
 use fp_run::hook::{BUILDER, agent_known, refuse_name, refuse_verdict};
 
@@ -15,7 +15,9 @@ use crate::error::CommandError;
 /// there.
 pub(super) fn line_in_project<'l>(hook: &IncomingHook, line: &'l str) -> &'l str {
     match behind_cd(line) {
-        Some((folder, rest)) if Repo::find(Path::new(folder)).root == hook.context.repo().root => {
+        Some((folder, rest))
+            if repository_around(Path::new(folder)).root == hook.context.repo().root =>
+        {
             rest
         }
         _ => line,

@@ -10,9 +10,12 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use fp_host::agents::{AgentNews, AgentOrder, AgentProgram, LifeSigns, RunningAgent, ServiceFault};
+use fp_host::bench::bench_folders;
+use fp_host::error::HostResult;
 use fp_host::file::acquire;
 use fp_host::plan::OpenPlan;
 use fp_host::process::CommandEnd;
+use fp_host::run::verify::verifier_folder;
 use fp_host::run::{fresh_token, worktree};
 use fp_plan::plan::Task;
 use fp_plan::plan::id::{AgentName, TaskId};
@@ -62,9 +65,16 @@ pub(super) struct AgentTask {
 
 impl AgentTask {
     /// The task in `action`, if it starts or wakes an agent.
-    pub(super) fn of(action: LeadAction, state: &State, plan: &OpenPlan) -> Option<Self> {
+    ///
+    /// # Errors
+    /// The folder of a verifier can't be prepared.
+    pub(super) fn of(
+        action: LeadAction,
+        state: &State,
+        plan: &OpenPlan,
+    ) -> HostResult<Option<Self>> {
         let checkout = || plan.repo.worktree.clone();
-        match action {
+        let agent = match action {
             LeadAction::Spawn {
                 name,
                 prompt,
@@ -120,11 +130,8 @@ impl AgentTask {
                 iteration,
                 ..
             } => {
-                let place = state.task(&task).and_then(|task| task.worktree());
-                let place = place
-                    .map(|owner| worktree::path(plan, owner))
-                    .filter(|place| place.is_dir());
-                let (cwd, task) = (place.unwrap_or_else(checkout), Some((task, iteration)));
+                let cwd = verifier_folder(plan, state, &task)?;
+                let task = Some((task, iteration));
                 Some(Self {
                     name,
                     role: Role::Verifier,
@@ -137,7 +144,8 @@ impl AgentTask {
                 })
             }
             _ => None,
-        }
+        };
+        Ok(agent)
     }
 }
 
@@ -259,6 +267,7 @@ impl<'c> Crew<'c> {
         let writes = git
             .into_iter()
             .chain([plan.repo.plans_dir(&plan.settings)])
+            .chain(bench_folders(plan)?)
             .collect();
         let (sender, receiver) = sync_channel(QUEUE);
         let (members, waiting) = (BTreeMap::new(), BTreeMap::new());

@@ -359,7 +359,7 @@ impl Lead<'_> {
                 LeadAction::Spawn { .. }
                 | LeadAction::Resume { .. }
                 | LeadAction::Verify { .. } => {
-                    if let Some(task) = AgentTask::of(action, state, self.plan) {
+                    if let Some(task) = AgentTask::of(action, state, self.plan)? {
                         started += u64::from(self.crew.start(task)?);
                     }
                 }

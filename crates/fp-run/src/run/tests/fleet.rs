@@ -72,6 +72,7 @@ fn forged(kind: u8, task: TaskId) -> Event {
     let (reason, path) = (String::from("no"), String::from("ci.yml"));
     match kind {
         0 => Event::Submitted {
+            checks: Vec::new(),
             task,
             owner: AgentName::new("m0-builder-1").unwrap(),
             tree,
@@ -81,6 +82,7 @@ fn forged(kind: u8, task: TaskId) -> Event {
             task,
             iteration: 1,
             work: MeasuredWork {
+                onto: None,
                 tree,
                 files,
                 checks,

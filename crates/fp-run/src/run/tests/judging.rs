@@ -217,6 +217,7 @@ fn a_command_that_fails_twice_in_one_tree_is_a_question() {
         };
         let iteration = machine.state.task(&task).unwrap().iteration;
         let work = MeasuredWork {
+            onto: None,
             tree: tree.to_owned(),
             files: Vec::new(),
             checks: vec![check],

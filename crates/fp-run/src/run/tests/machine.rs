@@ -214,7 +214,7 @@ impl Machine {
         let (id, token) = (task.leaf.id.clone(), task.claim.clone().unwrap().token);
         let events = self
             .state
-            .submit(&id, &token, "tree".into(), Vec::new())
+            .submit(&id, &token, MeasuredWork::default())
             .unwrap();
         self.take(events);
     }
@@ -301,7 +301,7 @@ impl Machine {
                 };
                 let events = self
                     .state
-                    .conflict(task, "it does not fit", base, token)
+                    .conflict(task, "it does not fit", Some(base), token)
                     .unwrap();
                 self.take(events);
             } else if passed {
@@ -332,6 +332,7 @@ impl Machine {
                     .into(),
         };
         let work = MeasuredWork {
+            onto: None,
             tree: tree.into(),
             files: Vec::new(),
             checks: vec![check],

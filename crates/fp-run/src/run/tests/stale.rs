@@ -254,6 +254,7 @@ fn what_the_lead_lost_is_said_again() {
     machine.submit(&owner);
     assert_eq!(lose(&mut machine, &[]), "verify verifier-1-i1");
     let work = MeasuredWork {
+        onto: None,
         tree: "t".into(),
         files: Vec::new(),
         checks: Vec::new(),

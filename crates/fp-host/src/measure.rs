@@ -1,5 +1,5 @@
-//! The bench: a working tree in which a task's work is measured, and in which its commands run. A task's changes are
-//! the differences between the working tree now and at the claim, minus those that belong to other tasks.
+//! Measures a task's work in the folder in which it is done, when the work is submitted. A task's changes are the
+//! differences between the working tree now and at the claim, minus those that belong to other tasks.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path};
@@ -10,18 +10,15 @@ use fp_run::run::{State, refuse};
 use fp_run::verification::change::Change;
 use fp_run::verification::ownership::{Divided, OwnershipEvidence, divide};
 use fp_run::verification::{
-    Boundary, ChangeFacts, ChangedText, CommandRun, GitSurroundings, OtherTask, TaskScope,
-    wants_text,
+    Boundary, ChangeFacts, ChangedText, GitSurroundings, OtherTask, TaskScope, wants_text,
 };
 
 use crate::error::HostResult;
 use crate::git::{Blobs, Git, GitCommit, Oid, Snapshot};
-use crate::process::Limits;
-use crate::trust::AgreedCommands;
 
 /// The working tree of a task, its state at the claim, and the facts that decide which task owns a change.
 #[derive(Debug, Clone)]
-pub struct Bench<'b> {
+pub struct TaskFolder<'b> {
     pub git: &'b Git,
     /// The working tree at the claim.
     pub base: Oid,
@@ -47,23 +44,9 @@ pub struct MeasuredChange {
     blobs: HashMap<RepoPath, Blobs>,
 }
 
-/// The commands' results and their changes to the working tree.
-#[derive(Debug)]
-pub(crate) struct Tried {
-    pub(crate) runs: Vec<CommandRun>,
-    /// Forbidden changes that a command made.
-    pub(crate) faults: Vec<String>,
-    /// Changes to the task's own files.
-    own: Vec<String>,
-    /// The working tree after the last command.
-    tree: Oid,
-    /// The surroundings of that working tree, if known.
-    around: Option<GitSurroundings>,
-}
-
 /// The tasks whose uncommitted changes may have entered the working tree since `task` was first claimed: those under
 /// way, those released, and those that ended since then. A task in a worktree has none.
-fn tasks_beside(state: &State, task: &TaskState) -> Vec<OtherTask> {
+pub(crate) fn tasks_beside(state: &State, task: &TaskState) -> Vec<OtherTask> {
     if task.worktree().is_some() {
         return Vec::new();
     }
@@ -87,8 +70,8 @@ fn tasks_beside(state: &State, task: &TaskState) -> Vec<OtherTask> {
         .collect()
 }
 
-impl<'b> Bench<'b> {
-    /// The bench of `task`, which works in `git`. Other tasks that work there are added to `scope`.
+impl<'b> TaskFolder<'b> {
+    /// The folder of `task`, which works in `git`. Other tasks that work there are added to `scope`.
     ///
     /// # Errors
     /// The task was never claimed, or the log has no valid hash.
@@ -133,13 +116,7 @@ impl<'b> Bench<'b> {
             None => (self.git.snapshot_tree()?, None),
         };
         let commits = self.commits_since(&snapshot)?;
-        let (mut changes, mut blobs) = (Vec::new(), HashMap::<RepoPath, Blobs>::new());
-        for (change, sides) in self.git.diff_with_blobs(&self.base, &snapshot.tree)? {
-            let old = change.ends().last().expect("a change has an end").clone();
-            blobs.entry(old).or_default().before = sides.before;
-            blobs.entry(change.path.clone()).or_default().after = sides.after;
-            changes.push(change);
-        }
+        let (changes, blobs) = with_blobs(self.git, &self.base, &snapshot.tree)?;
         let settled = self.settled(commits.as_deref().unwrap_or_default(), &snapshot);
         let Divided {
             own,
@@ -165,73 +142,6 @@ impl<'b> Bench<'b> {
             base: self.base.clone(),
             blobs,
         })
-    }
-
-    /// Runs the commands in the working tree just measured, and updates `measured` if they changed anything. Returns
-    /// the results of the commands.
-    pub(crate) fn try_commands(
-        &self,
-        measured: &mut MeasuredChange,
-        agreed: AgreedCommands,
-        lines: &[&str],
-        limits: Limits,
-    ) -> HostResult<Tried> {
-        let mut tried = self.run_each(measured, agreed, lines, limits)?;
-        if !tried.own.is_empty() && tried.faults.is_empty() {
-            // A tool such as a formatter changed the task's files, so its result is what counts.
-            *measured = self.measure()?;
-            tried = self.run_each(measured, agreed, lines, limits)?;
-            let again = tried.own.iter().map(|fault| format!("{fault} each time"));
-            tried.faults.extend(again.collect::<Vec<_>>());
-        }
-        if tried.tree != measured.tree {
-            *measured = self.measure()?;
-        }
-        if let (Some((_, now)), Some(last)) = (&mut measured.facts.around, &tried.around) {
-            now.clone_from(last);
-        }
-        Ok(tried)
-    }
-
-    /// Runs the commands one after the other, and checks the working tree after each one, since none may change
-    /// anything that a later one or the commit depends on.
-    fn run_each(
-        &self,
-        measured: &MeasuredChange,
-        agreed: AgreedCommands,
-        lines: &[&str],
-        limits: Limits,
-    ) -> HostResult<Tried> {
-        let mut tried = Tried {
-            runs: Vec::new(),
-            faults: Vec::new(),
-            own: Vec::new(),
-            tree: measured.tree.clone(),
-            around: measured.facts.around.as_ref().map(|(_, now)| now.clone()),
-        };
-        for line in lines {
-            let ran = agreed.run([*line], self.git.worktree(), limits);
-            tried.runs.extend(ran);
-            let (now, surroundings) = self.git.observe()?;
-            let changes = self.git.diff(&tried.tree, &now.tree)?;
-            for change in self.divided(changes, HashSet::new()).own {
-                let fault = format!("`{line}` changed {}", change.path);
-                let boundary = self.scope.boundary();
-                match change.ends().all(|path| boundary.allows(path, || true)) {
-                    true => tried.own.push(fault),
-                    false => tried.faults.push(fault),
-                }
-            }
-            tried.tree = now.tree;
-            let before = tried.around.replace(surroundings);
-            if let (Some(before), Some(now)) = (before, &tried.around)
-                && before.disturbed(now)
-            {
-                let fault = format!("`{line}` changed git's settings, or an installed program");
-                tried.faults.push(fault);
-            }
-        }
-        Ok(tried)
     }
 
     /// Splits `changes` by owner. Changes to `settled` paths belong to commits of other tasks.
@@ -285,7 +195,42 @@ impl<'b> Bench<'b> {
     }
 }
 
+/// The changes from `base` to `tree`, and the blobs at their paths.
+fn with_blobs(
+    git: &Git,
+    base: &Oid,
+    tree: &Oid,
+) -> HostResult<(Vec<Change>, HashMap<RepoPath, Blobs>)> {
+    let (mut changes, mut blobs) = (Vec::new(), HashMap::<RepoPath, Blobs>::new());
+    for (change, sides) in git.diff_with_blobs(base, tree)? {
+        let old = change.ends().last().expect("a change has an end").clone();
+        blobs.entry(old).or_default().before = sides.before;
+        blobs.entry(change.path.clone()).or_default().after = sides.after;
+        changes.push(change);
+    }
+    Ok((changes, blobs))
+}
+
 impl MeasuredChange {
+    /// The change from `base` to `tree`, both trees of `git`.
+    ///
+    /// # Errors
+    /// Git fails, or a tree is gone.
+    pub(crate) fn between(git: &Git, base: &Oid, tree: &Oid) -> HostResult<Self> {
+        let (changes, blobs) = with_blobs(git, base, tree)?;
+        let facts = ChangeFacts {
+            changes,
+            base_kept: true,
+            ..ChangeFacts::default()
+        };
+        Ok(Self {
+            tree: tree.clone(),
+            facts,
+            base: base.clone(),
+            blobs,
+        })
+    }
+
     /// Reads the changed lines, with one process.
     ///
     /// # Errors

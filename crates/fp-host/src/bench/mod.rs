@@ -1,0 +1,363 @@
+//! The bench: a checkout of `fp`'s own, outside the repository and the folders of builders, in which a plan's commands
+//! run and a verifier reads. What is on it comes from a tree in an object store of `fp`'s own. Ignored files that
+//! commands leave there stay for the next tree, so that builds stay warm; they never come from a builder's folder.
+//!
+//! A plan has as many benches as verifications run at once. A file beside each names the attempt that it is for, until
+//! that attempt is judged.
+
+mod objects;
+
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fp_plan::plan::id::TaskId;
+use fp_plan::repo_path::RepoPath;
+use fp_run::run::State;
+use fp_run::run::state::Status;
+use fp_run::verification::by_products::ByProducts;
+
+use self::objects::{ObjectStore, place_name};
+use crate::error::{HostError, HostResult};
+use crate::file;
+use crate::git::{Git, Oid};
+use crate::plan::OpenPlan;
+use crate::platform::{self, UserFolder, os_string};
+use crate::repo::Repo;
+
+/// Time to wait for another process that uses the bench of the same attempt.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// Maximum number of benches.
+const MOST: usize = 64;
+/// The folder of all benches, in the user's cache folder.
+const BENCHES: &str = "fractal-planner/benches";
+/// The file beside a plan's benches with the path of its checkout.
+const REPOSITORY: &str = "repository";
+/// Size limit of the file that names a bench's attempt, in bytes.
+const CAP: u64 = 4096;
+
+/// A bench, locked as long as this value lives.
+#[derive(Debug)]
+pub struct Bench {
+    objects: ObjectStore,
+    /// The checkout's files, with the store's objects.
+    git: Git,
+    /// The path of the checkout's files beside its folder, without their endings.
+    slot: PathBuf,
+    _lock: File,
+}
+
+/// An attempt at a task.
+pub(crate) type Attempt<'a> = (&'a TaskId, u32);
+
+/// The folders of a plan's benches and of its object store, which need not exist.
+///
+/// # Errors
+/// No variable of the environment says where the user's folders are.
+pub fn bench_folders(plan: &OpenPlan) -> HostResult<[PathBuf; 2]> {
+    let name = place_name(plan.id(), plan.git()?.common_dir());
+    let place = |kind: UserFolder, folder: &str| {
+        let found = kind.path_on(std::env::consts::OS, |name| std::env::var_os(name));
+        let found = found.map(|found| found.join(folder).join(&name));
+        found.ok_or_else(|| {
+            HostError::failed("there is no folder for benches").with_hint("set HOME")
+        })
+    };
+    Ok([
+        place(UserFolder::Cache, BENCHES)?,
+        place(UserFolder::State, "fractal-planner/objects")?,
+    ])
+}
+
+/// The repository around `cwd`; for a folder on a bench, the repository that the bench is for.
+pub fn repository_around(cwd: &Path) -> Repo {
+    let benches = UserFolder::Cache
+        .path_on(std::env::consts::OS, |name| std::env::var_os(name))
+        .and_then(|caches| platform::real_path(&caches.join(BENCHES)).ok());
+    let of_bench = benches.and_then(|benches| {
+        let plan = cwd.strip_prefix(&benches).ok()?.iter().next()?;
+        let text = file::read_text(&benches.join(plan).join(REPOSITORY), CAP).ok()?;
+        Some(PathBuf::from(text))
+    });
+    Repo::find(of_bench.as_deref().unwrap_or(cwd))
+}
+
+/// Removes the benches and the object store of `plan`, whose run is over.
+pub fn remove_benches(plan: &OpenPlan) -> HostResult<()> {
+    for place in bench_folders(plan)? {
+        crate::git::remove_all(&place).map_err(HostError::writing(&place))?;
+    }
+    Ok(())
+}
+
+/// Fails if the repository of `git` has other content than the store of `plan` under one of the names that `tree` adds
+/// to `base`. Does nothing if nothing of the plan was judged on a bench.
+pub(crate) fn expect_same_objects(
+    plan: &OpenPlan,
+    git: &Git,
+    tree: &Oid,
+    base: &Oid,
+) -> HostResult<()> {
+    let [_, objects] = bench_folders(plan)?;
+    match ObjectStore::existing(objects) {
+        Some(objects) => objects.compare(git, tree, base),
+        None => Ok(()),
+    }
+}
+
+impl Bench {
+    /// Takes the bench of `attempt`, or one that no attempt in `state` needs. Makes it if there is none. Without an
+    /// attempt, the bench is free again once this value is dropped.
+    ///
+    /// # Errors
+    /// A folder can't be written, or another process uses the bench of `attempt`.
+    pub fn take(plan: &OpenPlan, state: &State, attempt: Option<Attempt<'_>>) -> HostResult<Self> {
+        let [folder, objects] = bench_folders(plan)?;
+        platform::make_private_folder(&folder).map_err(HostError::writing(&folder))?;
+        let repository = plan.git()?.worktree().to_string_lossy().into_owned();
+        if file::read_text(&folder.join(REPOSITORY), CAP).ok().as_ref() != Some(&repository) {
+            file::replace(&folder.join(REPOSITORY), repository.as_bytes())?;
+        }
+        let name = plan.repo.root.file_name().unwrap_or(OsStr::new("bench"));
+        let wanted = attempt.map(|(id, iteration)| format!("{id} {iteration}\n"));
+        let is_needed = |noted: &str| {
+            let mut words = noted.split_whitespace();
+            let task = words
+                .next()
+                .and_then(|id| state.task(&TaskId::new(id).ok()?));
+            let iteration = words.next().and_then(|number| number.parse().ok());
+            task.zip(iteration)
+                .is_some_and(|(task, iteration): (_, u32)| {
+                    task.status == Status::AwaitingVerification && task.iteration == iteration
+                })
+        };
+        let slots: Vec<PathBuf> = (1..=MOST).map(|n| folder.join(n.to_string())).collect();
+        let noted =
+            |slot: &Path| file::read_text(&slot.with_extension("task"), CAP).unwrap_or_default();
+        let own = slots
+            .iter()
+            .find(|slot| wanted.as_ref().is_some_and(|wanted| noted(slot) == *wanted));
+        let (slot, lock) = match own {
+            Some(slot) => (slot, file::acquire(&slot.with_extension("lock"), PATIENCE)?),
+            None => {
+                let free = |slot: &PathBuf| {
+                    file::acquire(&slot.with_extension("lock"), Duration::ZERO).ok()
+                };
+                let mut free = slots.iter().filter_map(|slot| Some((slot, free(slot)?)));
+                let found = free.find(|(slot, _)| !is_needed(&noted(slot)));
+                found.ok_or_else(|| HostError::failed("all benches are in use"))?
+            }
+        };
+        let note = slot.with_extension("task");
+        file::replace(&note, wanted.unwrap_or_default().as_bytes())?;
+        let checkout = slot.join(name);
+        file::make_folders(&checkout)?;
+        let objects = match ObjectStore::existing(objects.clone()) {
+            Some(objects) => objects,
+            None => ObjectStore::make(&objects, &plan.newest(state)?)?,
+        };
+        let bench = Self {
+            git: Git::of_store(objects.git.git_dir().to_owned(), checkout),
+            objects,
+            slot: slot.clone(),
+            _lock: lock,
+        };
+        bench.remove_strangers(&folder)?;
+        Ok(bench)
+    }
+
+    /// The root of the checkout.
+    pub fn folder(&self) -> &Path {
+        self.git.worktree()
+    }
+
+    /// Copies `tree` from the repository of `git`, which has `known`, to the store.
+    pub(crate) fn take_tree(&self, git: &Git, tree: &Oid, known: &Oid) -> HostResult<()> {
+        self.objects.take(git, known, &[])?;
+        self.objects.take(git, tree, &[known])
+    }
+
+    /// Brings the newest commit of the run of `plan` in `state`; returns the commit's tree.
+    ///
+    /// # Errors
+    /// As for [`Bench::bring`].
+    pub fn bring_newest(&self, plan: &OpenPlan, state: &State) -> HostResult<()> {
+        let git = plan.checkout(state)?;
+        let tree = git.tree_of_commit(&plan.newest(state)?)?;
+        self.take_tree(&git, &tree, &tree)?;
+        self.bring(&tree)
+    }
+
+    /// Copies `tree` from the store to the repository of `git`, which has `known`.
+    pub(crate) fn give_tree(&self, git: &Git, tree: &Oid, known: &Oid) -> HostResult<()> {
+        self.objects.give(git, tree, known)
+    }
+
+    fn index(&self) -> PathBuf {
+        self.slot.with_extension("index")
+    }
+
+    /// Brings the checkout to `tree`, which is in the store: writes what differs, and removes what neither the tree nor
+    /// the repository's ignore rules explain.
+    ///
+    /// # Errors
+    /// A file can't be written, or an object is missing.
+    pub(crate) fn bring(&self, tree: &Oid) -> HostResult<()> {
+        let folder = self.folder();
+        if self.git.bring_to(&self.index(), tree).is_err() {
+            // Commands may have made folders that can't be written.
+            for place in [folder, &self.index()] {
+                crate::git::remove_all(place).map_err(HostError::writing(place))?;
+            }
+            file::make_folders(folder)?;
+            self.git.bring_to(&self.index(), tree)?;
+        }
+        self.clean().map_err(HostError::using(folder))??;
+        self.make_repository(tree)
+    }
+
+    /// The tracked files that are no longer as they were brought, and the new files that aren't ignored.
+    pub(crate) fn changed(&self) -> HostResult<Changed> {
+        let tracked: HashSet<RepoPath> = self
+            .git
+            .paths_by(&self.index(), false)?
+            .into_iter()
+            .collect();
+        let paths = self.git.paths_by(&self.index(), true)?.into_iter();
+        let (tracked, new) = paths.partition(|path| tracked.contains(path));
+        Ok(Changed { tracked, new })
+    }
+
+    /// The tree that was brought, with `paths` as they are now.
+    pub(crate) fn tree_with(&self, paths: &[RepoPath]) -> HostResult<Oid> {
+        self.git.tree_by(&self.index(), paths)
+    }
+
+    /// Removes what tools would find above the checkout, and what isn't `fp`'s.
+    fn remove_strangers(&self, folder: &Path) -> HostResult<()> {
+        // No tool looks for a name that begins with a digit.
+        let is_own = |name: &OsStr| {
+            let name = name.as_encoded_bytes();
+            name[0].is_ascii_digit() || name.starts_with(REPOSITORY.as_bytes())
+        };
+        let is_of_plan = |name: &OsStr| {
+            let hash = name.to_str().and_then(|name| name.rsplit_once('-'));
+            hash.is_some_and(|(_, hash)| hash.len() == 8)
+        };
+        let is_checkout = |name: &OsStr| Some(name) == self.folder().file_name();
+        let all = folder.parent().unwrap_or(folder);
+        let check = |folder: &Path, is_own: &dyn Fn(&OsStr) -> bool| -> HostResult<()> {
+            for entry in file::entries_in(folder).map_err(HostError::reading(folder))? {
+                if !is_own(&entry.file_name()) {
+                    let path = entry.path();
+                    crate::git::remove_all(&path).map_err(HostError::writing(&path))?;
+                }
+            }
+            Ok(())
+        };
+        check(all, &is_of_plan)?;
+        check(folder, &is_own)?;
+        check(&self.slot, &is_checkout)
+    }
+
+    /// Removes untracked files that aren't ignored, and everything that is neither a file nor a folder nor a link. Git
+    /// itself lists no pipes, and follows ignore rules that a command left behind.
+    fn clean(&self) -> io::Result<HostResult<()>> {
+        let tracked = match self.git.paths_by(&self.index(), false) {
+            Ok(tracked) => tracked,
+            Err(error) => return Ok(Err(error)),
+        };
+        let mut folders: HashSet<&[u8]> = HashSet::from([&b""[..]]);
+        folders.extend(tracked.iter().flat_map(RepoPath::folders));
+        let files: HashSet<&[u8]> = tracked.iter().map(RepoPath::as_bytes).collect();
+        let mut untracked = Vec::new();
+        for folder in &folders {
+            for entry in file::entries_in(&self.folder().join(os_string(folder)))? {
+                let name = platform::git_bytes(&entry.file_name());
+                let name = name.unwrap_or_else(|| entry.file_name().into_encoded_bytes());
+                let path = match folder.is_empty() {
+                    true => name.clone(),
+                    false => [folder, &b"/"[..], &name].concat(),
+                };
+                if path == b".git" || files.contains(&*path) || folders.contains(&*path) {
+                    continue;
+                }
+                let kind = entry.file_type()?;
+                let is_plain = kind.is_dir() || kind.is_file() || kind.is_symlink();
+                match is_plain && !RULES.contains(&&*name) {
+                    true => untracked.push((RepoPath::from_bytes(path), kind.is_dir())),
+                    false => crate::git::remove_all(&entry.path())?,
+                }
+            }
+        }
+        Ok(self.remove_unexplained(&untracked))
+    }
+
+    /// Removes those of `untracked`, which are files and folders, that are neither ignored nor by-products.
+    fn remove_unexplained(&self, untracked: &[(RepoPath, bool)]) -> HostResult<()> {
+        let inside = |(path, is_folder): &(RepoPath, bool)| match is_folder {
+            true => [RepoPath::from_bytes(
+                [path.as_bytes(), b"/CACHEDIR.TAG"].concat(),
+            )]
+            .to_vec(),
+            false => vec![path.clone()],
+        };
+        let files: Vec<RepoPath> = untracked.iter().flat_map(inside).collect();
+        let is_there = |path: &RepoPath| self.git.absolute(path).exists();
+        let made = ByProducts::among(&files, is_there);
+        let left = untracked
+            .iter()
+            .zip(&files)
+            .filter(|(_, file)| !made.covers(file));
+        let left: Vec<&RepoPath> = left.map(|((path, _), _)| path).collect();
+        let ignored: HashSet<RepoPath> = self
+            .git
+            .ignored_by(&self.index(), &left)?
+            .into_iter()
+            .collect();
+        for path in left.into_iter().filter(|path| !ignored.contains(path)) {
+            let path = self.git.absolute(path);
+            crate::git::remove_all(&path).map_err(HostError::writing(&path))?;
+        }
+        Ok(())
+    }
+
+    /// Makes the checkout a repository of its own with `tree` as its only commit, for commands that ask git.
+    fn make_repository(&self, tree: &Oid) -> HostResult<()> {
+        let place = self.folder().join(".git");
+        let failed = HostError::writing(&place);
+        let head = self.git.lone_commit(tree)?;
+        let format = match head.as_str().len() {
+            40 => "[core]\n\trepositoryformatversion = 0\n",
+            _ => "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n",
+        };
+        let mut objects: OsString = self.git.git_dir().join("objects").into();
+        objects.push("\n");
+        crate::git::remove_all(&place).map_err(failed)?;
+        let make = || -> io::Result<()> {
+            fs::create_dir_all(place.join("objects/info"))?;
+            fs::create_dir_all(place.join("refs"))?;
+            fs::write(
+                place.join("objects/info/alternates"),
+                objects.as_encoded_bytes(),
+            )?;
+            fs::write(place.join("config"), format)?;
+            fs::write(place.join("HEAD"), format!("{head}\n"))
+        };
+        make().map_err(failed)?;
+        crate::git::copy_index(&self.index(), &place.join("index"))
+    }
+}
+
+/// Files with rules for git, which count only if they are tracked.
+const RULES: [&[u8]; 2] = [b".gitignore", b".gitattributes"];
+
+/// What commands changed in a checkout.
+#[derive(Debug)]
+pub(crate) struct Changed {
+    pub(crate) tracked: Vec<RepoPath>,
+    pub(crate) new: Vec<RepoPath>,
+}

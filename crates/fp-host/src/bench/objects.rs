@@ -1,0 +1,101 @@
+//! An object store of `fp`'s own, for the trees that it judges. Git believes the name of an object that it already has,
+//! and a builder can write to the repository's objects. So this store is outside the repository, and takes objects only
+//! as packs: git computes the names of what it unpacks.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fp_plan::plan::id::PlanId;
+
+use crate::error::{HostError, HostErrorKind, HostResult};
+use crate::git::{Git, Oid};
+use crate::platform;
+
+/// An object store without references. Its trees are complete, since each pack is taken whole or not at all.
+#[derive(Debug)]
+pub(super) struct ObjectStore {
+    pub(super) git: Git,
+}
+
+impl ObjectStore {
+    /// The store in `folder`, if it exists.
+    pub(super) fn existing(folder: PathBuf) -> Option<Self> {
+        folder.join("HEAD").exists().then(|| Self {
+            git: Git::of_store(folder.clone(), folder),
+        })
+    }
+
+    /// Makes the store in `folder`, with ids as long as `like`.
+    pub(super) fn make(folder: &Path, like: &Oid) -> HostResult<Self> {
+        let above = folder.parent().unwrap_or(folder);
+        let failed = HostError::writing(folder);
+        platform::make_private_folder(above).map_err(failed)?;
+        let new = tempfile::tempdir_in(above).map_err(failed)?;
+        Git::make_store(new.path(), like)?;
+        let made = fs::create_dir_all(new.path().join("info"))
+            .and_then(|()| fs::write(new.path().join("info/attributes"), ATTRIBUTES));
+        made.map_err(failed)?;
+        let moved = fs::rename(new.path(), folder);
+        // Another process may have been faster.
+        Self::existing(folder.to_owned()).ok_or_else(|| match moved {
+            Err(error) => failed(error),
+            Ok(()) => HostError::failed("the new object store is gone"),
+        })
+    }
+
+    /// Copies `tree`, a tree or a commit's tree, from the repository of `from`. Leaves out what is in the trees `known`.
+    ///
+    /// # Errors
+    /// [`HostErrorKind::MissingObject`] if an object isn't what its name says, or is missing.
+    pub(super) fn take(&self, from: &Git, tree: &Oid, known: &[&Oid]) -> HostResult<()> {
+        if self.git.has_object(tree)? {
+            return Ok(());
+        }
+        let mut common = Vec::new();
+        for known in known {
+            if self.git.has_object(known)? {
+                common.push(*known);
+            }
+        }
+        from.send_objects(tree, &common, &self.git)?;
+        match self.git.has_object(tree)? {
+            true => Ok(()),
+            false => Err(forged(tree)),
+        }
+    }
+
+    /// Copies `tree` into the repository of `to`, which has `known`.
+    pub(super) fn give(&self, to: &Git, tree: &Oid, known: &Oid) -> HostResult<()> {
+        self.git.send_objects(tree, &[known], to)
+    }
+
+    /// Fails if an object that `tree` adds to `base` isn't the same in the repository of `git`.
+    pub(super) fn compare(&self, git: &Git, tree: &Oid, base: &Oid) -> HostResult<()> {
+        let added = git.objects_between(base, tree)?;
+        match git.contents_of(&added)? == self.git.contents_of(&added)? {
+            true => Ok(()),
+            false => Err(forged(tree)),
+        }
+    }
+}
+
+/// No attribute of a repository changes what a checkout from the store has in its files.
+const ATTRIBUTES: &str = "* -text -ident -filter -eol -working-tree-encoding\n";
+
+fn forged(tree: &Oid) -> HostError {
+    let said = format!(
+        "the repository's objects are damaged: one of tree {} isn't what its name says",
+        tree.short()
+    );
+    HostError::failed(said)
+        .with_hint(
+            "`git fsck --full` names it; fetch it again, or remove it and hand the work in anew",
+        )
+        .with_kind(HostErrorKind::MissingObject)
+}
+
+/// A name for what belongs to the plan `id` in the repository `common_dir`.
+pub(super) fn place_name(id: &PlanId, common_dir: &Path) -> String {
+    let hash = crate::git::text_hash(common_dir.as_os_str().as_encoded_bytes());
+    format!("{id}-{}", &hash[..8])
+}

@@ -1,0 +1,141 @@
+//! Moves objects between a repository and a store that is outside of it, and brings a checkout to a tree of the store.
+
+use std::path::{Path, PathBuf};
+
+use fp_plan::repo_path::RepoPath;
+
+use super::commit::nul_ended;
+use super::merge::NOBODY;
+use super::tree::INDEX;
+use super::{Git, Oid, records_of};
+use crate::error::HostResult;
+
+impl Git {
+    /// Makes an empty store at `folder`, with ids as long as `like`.
+    pub(crate) fn make_store(folder: &Path, like: &Oid) -> HostResult<()> {
+        let mut git = Self::of_store(folder.to_owned(), folder.to_owned());
+        git.env.clear();
+        let format = match like.as_str().len() {
+            40 => "--object-format=sha1",
+            _ => "--object-format=sha256",
+        };
+        git.call("init --quiet --bare --template=")
+            .arg(format)
+            .output()
+            .map(drop)
+    }
+
+    /// The store at `git_dir`, with the working tree `worktree`, which has no say in where the store is.
+    pub(crate) fn of_store(git_dir: PathBuf, worktree: PathBuf) -> Self {
+        let env = [("GIT_DIR", &git_dir), ("GIT_WORK_TREE", &worktree)];
+        let env = env.map(|(name, place)| (name.into(), place.into()));
+        Self {
+            env: env.to_vec(),
+            common_dir: git_dir.clone(),
+            plans_dir: String::new(),
+            commit_lock: None,
+            worktree,
+            git_dir,
+        }
+    }
+
+    /// True if `object` is here. One process.
+    pub(crate) fn has_object(&self, object: &Oid) -> HostResult<bool> {
+        let finished = self.call("cat-file -e").arg(object.as_str()).run()?;
+        Ok(finished.failure.is_none())
+    }
+
+    /// The tree of `commit`. One process.
+    pub(crate) fn tree_of_commit(&self, commit: &Oid) -> HostResult<Oid> {
+        let call = self.call("rev-parse --verify --end-of-options");
+        call.arg(format!("{commit}^{{tree}}")).oid()
+    }
+
+    /// Copies `tree`, without what is in the trees `known`, to the repository of `to`, which computes the names of all
+    /// objects and compares them with those that it has. Two processes.
+    pub(crate) fn send_objects(&self, tree: &Oid, known: &[&Oid], to: &Self) -> HostResult<()> {
+        let mut wanted = format!("{tree}\n");
+        known
+            .iter()
+            .for_each(|known| wanted += &format!("^{known}\n"));
+        let pack = self.call("pack-objects --revs --stdout -q --window=0");
+        let unpack = to.call("index-pack --stdin");
+        pack.input(wanted.into_bytes()).run_into(unpack)
+    }
+
+    /// The objects that `tree` adds to `base`. One process.
+    pub(crate) fn objects_between(&self, base: &Oid, tree: &Oid) -> HostResult<Vec<u8>> {
+        let call = self.call("rev-list --objects --no-object-names");
+        call.arg(tree.as_str()).arg(format!("^{base}")).output()
+    }
+
+    /// What `git cat-file --batch` prints for `objects`, one id a line. One process.
+    pub(crate) fn contents_of(&self, objects: &[u8]) -> HostResult<Vec<u8>> {
+        let call = self.call("cat-file --batch");
+        call.input(objects.to_vec()).output()
+    }
+
+    /// A commit of `tree` alone, always the same for the same tree. One process.
+    pub(crate) fn lone_commit(&self, tree: &Oid) -> HostResult<Oid> {
+        let call = self.call("commit-tree -m bench").arg(tree.as_str());
+        let dates = ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"].map(|name| (name, "@0 +0000"));
+        let named = NOBODY.iter().chain(&dates);
+        named
+            .fold(call, |call, (name, value)| call.env(name, value))
+            .oid()
+    }
+
+    /// Writes the files that differ between the working tree and `tree`, and deletes those that `index` has and `tree`
+    /// doesn't have. Untracked files stay. One process.
+    pub(crate) fn bring_to(&self, index: &Path, tree: &Oid) -> HostResult<()> {
+        let call = self.call_on(index, "read-tree --reset -u");
+        call.arg(tree.as_str()).output().map(drop)
+    }
+
+    /// The paths in `index`, or, for `changed`, those of the working tree that differ from it or aren't in it, without
+    /// ignored ones. One process.
+    pub(crate) fn paths_by(&self, index: &Path, changed: bool) -> HostResult<Vec<RepoPath>> {
+        let call = match changed {
+            false => self.call_on(index, "ls-files -z"),
+            true => self.call_on(index, LIST_CHANGED),
+        };
+        let output = call.output()?;
+        Ok(records_of(&output).map(RepoPath::from_bytes).collect())
+    }
+
+    /// The tree of `index` with `paths` as the working tree has them. Leaves `index` alone. Three processes.
+    pub(crate) fn tree_by(&self, index: &Path, paths: &[RepoPath]) -> HostResult<Oid> {
+        let folder = super::temporary_folder()?;
+        let copy = folder.path().join(INDEX);
+        super::tree::copy_index(index, &copy)?;
+        let call = self.call_on(&copy, "update-index --add --remove --replace -z --stdin");
+        call.input(nul_ended(paths)).output()?;
+        self.tree_of(&copy)
+    }
+
+    /// Those of `paths`, which aren't in `index`, that git ignores. One process, or none without paths.
+    pub(crate) fn ignored_by(
+        &self,
+        index: &Path,
+        paths: &[&RepoPath],
+    ) -> HostResult<Vec<RepoPath>> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        // A leading `./` makes a path literal for this command.
+        let input = paths
+            .iter()
+            .flat_map(|path| [&b"./"[..], path.as_bytes(), &b"\0"[..]].concat());
+        let call = self.call_on(index, "check-ignore -z --stdin");
+        let call = call.env_remove("GIT_LITERAL_PATHSPECS");
+        let finished = call.input(input.collect()).run()?;
+        if finished.ended_with(1) {
+            return Ok(Vec::new());
+        }
+        let output = finished.into_output()?;
+        let names = records_of(&output).filter_map(|name| name.strip_prefix(b"./"));
+        Ok(names.map(RepoPath::from_bytes).collect())
+    }
+}
+
+const LIST_CHANGED: &str = "ls-files -z --modified --others --exclude-standard --deduplicate";

@@ -1,0 +1,274 @@
+//! Freezes submitted work into the tree that is judged and committed, and runs the task's commands on it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use fp_plan::repo_path::RepoPath;
+use fp_plan::settings::{CheckPlace, Settings};
+use fp_run::run::state::{MeasuredWork, TaskState};
+use fp_run::run::{State, refuse};
+use fp_run::verification::change::ChangeStatus;
+use fp_run::verification::{CommandRun, TaskScope};
+
+use super::{paths, worktree};
+use crate::bench::{Bench, Changed};
+use crate::error::HostResult;
+use crate::git::{Git, Merge, Oid};
+use crate::plan::OpenPlan;
+use crate::process::Limits;
+use crate::trust::AgreedCommands;
+
+/// A submitted task's work on a commit.
+#[derive(Debug, Clone)]
+pub(super) struct Frozen {
+    /// The tree of `onto` with the task's own files, and nothing else.
+    pub(super) tree: Oid,
+    /// The newest commit that the work fits.
+    pub(super) onto: Oid,
+    /// The tree of `onto`, or in a run without commits, the checkout at the claim.
+    pub(super) base: Oid,
+}
+
+impl Frozen {
+    /// The submitted work of `task` on the newest commit, or, if it doesn't fit there, on the commit that it began on.
+    /// `git` is the run's checkout.
+    pub(super) fn of(
+        plan: &OpenPlan,
+        git: &Git,
+        state: &State,
+        task: &TaskState,
+    ) -> HostResult<Self> {
+        let none = MeasuredWork::default();
+        let work = task.submission.as_ref().unwrap_or(&none);
+        let base = task.base.as_ref();
+        let base = base.ok_or_else(|| refuse(task, "only a task that was claimed has a change"))?;
+        let files = paths(&work.files);
+        let began: Oid = base.head.parse()?;
+        let head = plan.newest(state)?;
+        if state.terms().no_commit {
+            let base: Oid = base.tree.parse()?;
+            return Ok(Self {
+                tree: frozen_tree(git, &base, work, &files)?,
+                onto: began,
+                base,
+            });
+        }
+        if head != began
+            && git.contains(&began)?
+            && let Merge::Clean(tree) = merge_work(git, &began, work, &files, &head)?
+        {
+            let base = git.tree_of_commit(&head)?;
+            return Ok(Self {
+                tree,
+                onto: head,
+                base,
+            });
+        }
+        let base = git.tree_of_commit(&began)?;
+        Ok(Self {
+            tree: frozen_tree(git, &base, work, &files)?,
+            onto: began,
+            base,
+        })
+    }
+}
+
+fn frozen_tree(git: &Git, base: &Oid, work: &MeasuredWork, files: &[RepoPath]) -> HostResult<Oid> {
+    match files.is_empty() {
+        true => Ok(base.clone()),
+        false => git.tree_with(base, &work.tree.parse()?, files),
+    }
+}
+
+fn merge_work(
+    git: &Git,
+    began: &Oid,
+    work: &MeasuredWork,
+    files: &[RepoPath],
+    onto: &Oid,
+) -> HostResult<Merge> {
+    match files.is_empty() {
+        true => git.tree_of_commit(onto).map(Merge::Clean),
+        false => git.merge(began, &work.tree.parse()?, files, onto),
+    }
+}
+
+/// Where commands run.
+pub(super) enum Place {
+    Bench(Box<Bench>),
+    /// The user's checkout, in which the task was done and still is.
+    Checkout(Git),
+}
+
+/// The results of commands, and what they changed.
+#[derive(Debug)]
+pub(super) struct Tried {
+    pub(super) runs: Vec<CommandRun>,
+    /// Forbidden changes that a command made.
+    pub(super) faults: Vec<String>,
+    /// The tree with the task's files as the commands left them.
+    pub(super) tree: Oid,
+}
+
+impl Place {
+    /// The place for the commands of `task`.
+    pub(super) fn of(plan: &OpenPlan, state: &State, task: &TaskState) -> HostResult<Self> {
+        if is_in_checkout(&plan.settings, task) {
+            return worktree::of(plan, state, task).map(Self::Checkout);
+        }
+        let attempt = (&task.leaf.id, task.iteration);
+        let bench = Bench::take(plan, state, Some(attempt))?;
+        Ok(Self::Bench(Box::new(bench)))
+    }
+
+    /// A place with the newest commit of the run, for commands that belong to no attempt.
+    pub(super) fn of_newest(plan: &OpenPlan, state: &State) -> HostResult<Self> {
+        if plan.settings.verify.place == CheckPlace::Checkout && state.terms().checkout.is_none() {
+            return plan.checkout(state).map(Self::Checkout);
+        }
+        let bench = Bench::take(plan, state, None)?;
+        bench.bring_newest(plan, state)?;
+        Ok(Self::Bench(Box::new(bench)))
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        match self {
+            Self::Bench(bench) => bench.folder(),
+            Self::Checkout(git) => git.worktree(),
+        }
+    }
+
+    /// Puts `work`, whose objects `git` has, in place. In the checkout, it is there already.
+    pub(super) fn bring(&self, git: &Git, work: &Frozen) -> HostResult<()> {
+        match self {
+            Self::Bench(bench) => {
+                bench.take_tree(git, &work.tree, &work.base)?;
+                bench.bring(&work.tree)
+            }
+            Self::Checkout(_) => Ok(()),
+        }
+    }
+
+    /// Runs `lines` on `work`, which is in place. If they change the task's own files, as a formatter does, that counts
+    /// as the work, and they run again.
+    pub(super) fn try_commands(
+        &self,
+        git: &Git,
+        work: &Frozen,
+        scope: &TaskScope,
+        agreed: AgreedCommands,
+        lines: &[&str],
+        limits: Limits,
+    ) -> HostResult<Tried> {
+        let run = || self.run_each(work, scope, agreed, lines, limits);
+        let mut tried = run()?;
+        if tried.tree != work.tree && tried.faults.is_empty() {
+            let again = run()?;
+            if again.tree != tried.tree {
+                let fault = "the commands change the task's files each time they run";
+                tried.faults.push(fault.to_owned());
+            }
+            tried.runs = again.runs;
+        }
+        if let (Self::Bench(bench), true) = (self, tried.tree != work.tree) {
+            bench.give_tree(git, &tried.tree, &work.base)?;
+        }
+        Ok(tried)
+    }
+
+    /// Runs the commands one after the other, and looks after each one at what it changed, since none may change
+    /// anything that a later one or the commit depends on.
+    fn run_each(
+        &self,
+        work: &Frozen,
+        scope: &TaskScope,
+        agreed: AgreedCommands,
+        lines: &[&str],
+        limits: Limits,
+    ) -> HostResult<Tried> {
+        let mut tried = Tried {
+            runs: Vec::new(),
+            faults: Vec::new(),
+            tree: work.tree.clone(),
+        };
+        let began = match self {
+            Self::Bench(_) => work.tree.clone(),
+            Self::Checkout(git) => git.snapshot_tree()?.tree,
+        };
+        let mut known = BTreeSet::new();
+        for line in lines {
+            tried
+                .runs
+                .extend(agreed.run([*line], self.folder(), limits));
+            let (own, others, tree) = self.changed_since(&began, scope)?;
+            let new = others.into_iter().filter(|path| known.insert(path.clone()));
+            let faults = new.map(|path| format!("`{line}` changed {path}"));
+            tried.faults.extend(faults.collect::<Vec<_>>());
+            if !own.is_empty() {
+                tried.tree = match (self, tree) {
+                    (Self::Checkout(git), Some(tree)) => git.tree_with(&work.tree, &tree, &own)?,
+                    (Self::Checkout(_), None) => work.tree.clone(),
+                    (Self::Bench(bench), _) => bench.tree_with(&own)?,
+                };
+            }
+        }
+        Ok(tried)
+    }
+
+    /// The tree of the checkout now; `None` on a bench.
+    pub(super) fn tree_now(&self) -> HostResult<Option<Oid>> {
+        match self {
+            Self::Bench(_) => Ok(None),
+            Self::Checkout(git) => git.snapshot_tree().map(|snapshot| Some(snapshot.tree)),
+        }
+    }
+
+    /// The tracked files that are no longer as they were in `began`, the state that was brought. In the checkout, new
+    /// files don't count.
+    pub(super) fn changed_files(&self, began: Option<&Oid>) -> HostResult<Vec<RepoPath>> {
+        match (self, began) {
+            (Self::Bench(bench), _) => Ok(bench.changed()?.tracked),
+            (Self::Checkout(git), Some(began)) => {
+                let mut changes = git.diff(began, &git.snapshot_tree()?.tree)?;
+                changes.retain(|change| change.status != ChangeStatus::Added);
+                Ok(paths(&changes))
+            }
+            (Self::Checkout(_), None) => Ok(Vec::new()),
+        }
+    }
+
+    /// The paths that changed since `began`: the task's own, and those that no command may change. In the checkout,
+    /// also its tree now. New files that are nobody's don't count on the bench, where nothing keeps them.
+    fn changed_since(
+        &self,
+        began: &Oid,
+        scope: &TaskScope,
+    ) -> HostResult<(Vec<RepoPath>, Vec<RepoPath>, Option<Oid>)> {
+        let boundary = scope.boundary();
+        let is_own = |path: &RepoPath| boundary.allows(path, || false);
+        let is_new = |path: &RepoPath| boundary.allows(path, || true);
+        match self {
+            Self::Bench(bench) => {
+                let Changed { tracked, new } = bench.changed()?;
+                let (mut own, others): (Vec<_>, Vec<_>) = tracked.into_iter().partition(is_own);
+                own.extend(new.into_iter().filter(is_new));
+                Ok((own, others, None))
+            }
+            Self::Checkout(git) => {
+                let tree = git.snapshot_tree()?.tree;
+                let changed = paths(&git.diff(began, &tree)?);
+                let (own, mut others): (Vec<_>, Vec<_>) = changed.into_iter().partition(is_own);
+                others.retain(|path| !scope.is_of_another(path));
+                Ok((own, others, Some(tree)))
+            }
+        }
+    }
+}
+
+/// True if the commands of `task` run in the user's checkout, as the user chose.
+pub(super) fn is_in_checkout(settings: &Settings, task: &TaskState) -> bool {
+    match settings.verify.place {
+        CheckPlace::Bench => false,
+        CheckPlace::Checkout => task.worktree().is_none(),
+    }
+}
