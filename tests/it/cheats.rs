@@ -3,6 +3,7 @@
 //! Every [`Cheat`] of a table goes from claim to verdict, in the checkout and in a worktree, using only the program.
 //! The verifier is fooled and passes every criterion, so the program's own checks must catch the cheat.
 
+mod bench;
 mod checks;
 mod commands;
 mod fences;
@@ -11,8 +12,10 @@ mod git_folder;
 mod history;
 mod measuring;
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::PathBuf;
+use std::process::Child;
 
 use crate::common::plan::{Leaf, PLAN, leaf, tree};
 use crate::common::{Environment, Output};
@@ -50,6 +53,17 @@ struct Scene {
     environment: Environment,
     place: Place,
     token: String,
+    /// Processes that the builder left running.
+    left: RefCell<Vec<Child>>,
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        for process in self.left.get_mut() {
+            drop(process.kill());
+            drop(process.wait());
+        }
+    }
 }
 
 impl Scene {
@@ -60,7 +74,28 @@ impl Scene {
 
     /// [`Scene::new`] with another test command and its time limit in seconds.
     fn tested_by(place: Place, files: &str, test: &str, seconds: u32) -> Self {
-        let environment = repository(place, seconds);
+        Self::in_repository(repository(place, seconds), place, files, test)
+    }
+
+    /// A scene in which `prepare` has changed the repository before the plan was made.
+    fn prepared(place: Place, test: &str, prepare: fn(&Scene)) -> Self {
+        let before = Self {
+            environment: repository(place, 600),
+            place: Place::Checkout,
+            token: String::new(),
+            left: RefCell::default(),
+        };
+        prepare(&before);
+        before.git(&["add", "--all"]);
+        before.git(&["commit", "--quiet", "--allow-empty", "--message", "Prepare"]);
+        Self::in_repository(before.into_environment(), place, "src/a.rs", test)
+    }
+
+    fn into_environment(mut self) -> Environment {
+        std::mem::replace(&mut self.environment, Environment::new())
+    }
+
+    fn in_repository(environment: Environment, place: Place, files: &str, test: &str) -> Self {
         environment.plan(&tree(&[
             Leaf {
                 test,
@@ -74,7 +109,13 @@ impl Scene {
             environment,
             place,
             token,
+            left: RefCell::default(),
         }
+    }
+
+    /// Ends `process` with the scene.
+    fn leave_behind(&self, process: Child) {
+        self.left.borrow_mut().push(process);
     }
 
     /// The working folder of a builder, relative to the top of the repository.
@@ -209,12 +250,12 @@ fn all_caught_in(places: &[Place], cheats: &[Cheat]) {
 }
 
 fn run(cheat: &Cheat, place: Place) -> Result<(), String> {
-    let mut scene = Scene::new(place, cheat.files);
+    let scene = Scene::new(place, cheat.files);
     (cheat.does)(&scene);
     let submit = scene.submit();
     if submit.code != 0 {
-        // A problem that can be detected without running a command makes the submission fail. The cheat must also be
-        // caught if it happens after the submission.
+        // A problem that can be detected without running a command makes the submission fail. After an honest
+        // submission, the cheat must come to nothing.
         let at_hand = |words: &&&str| {
             ["boundary:", "leftovers:", "changes:"]
                 .iter()
@@ -235,11 +276,7 @@ fn run(cheat: &Cheat, place: Place) -> Result<(), String> {
         {
             return Ok(());
         }
-        scene = Scene::new(place, cheat.files);
-        scene.work();
-        let submit = scene.submit();
-        assert_eq!(submit.code, 0, "{submit}");
-        (cheat.does)(&scene);
+        return is_too_late(cheat, place);
     }
     let failing = scene.failing();
     let same = failing.len() == cheat.caught.len()
@@ -283,6 +320,29 @@ fn run(cheat: &Cheat, place: Place) -> Result<(), String> {
             "the task is {status}, and there are the commits\n{subjects}"
         )),
     }
+}
+
+/// Cheats after an honest submission, and asserts that only the honest work is judged and committed.
+fn is_too_late(cheat: &Cheat, place: Place) -> Result<(), String> {
+    let scene = Scene::new(place, cheat.files);
+    scene.work();
+    let submit = scene.submit();
+    assert_eq!(submit.code, 0, "{submit}");
+    (cheat.does)(&scene);
+    let verified = scene.verify();
+    let verdict = scene.environment.pass("1");
+    let log = ["log", "--all", "--format=", "--name-status", "-1", "main"];
+    let committed = scene.environment.git(&log);
+    let content = scene.environment.git(&["show", "main:src/a.rs"]);
+    // What the builder committed itself, or put in the way, keeps `fp` from committing.
+    let is_left = !scene.subjects().contains("Write part 1");
+    let is_honest = verified.code == 0 && committed == "M\tsrc/a.rs\n" && content == DONE;
+    if is_honest || is_left {
+        return Ok(());
+    }
+    Err(format!(
+        "it counts after the submission\n{verified}\n{verdict}\n{committed}{content}"
+    ))
 }
 
 /// The premise of the tables: honest work passes, wherever it is done.

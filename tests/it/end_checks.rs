@@ -125,7 +125,8 @@ fn they_are_approved_with_the_plan_and_nothing_else_runs() {
     let task = environment.build("builder-1", "a.txt", "about 1\n");
     environment.pass(&task);
     environment.done(&["next", PLAN]);
-    assert!(environment.path("made.txt").exists() && !environment.path("other.txt").exists());
+    let log = environment.read(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
+    assert!(log.contains("command: touch made.txt") && !log.contains("touch other.txt"));
 }
 
 #[test]

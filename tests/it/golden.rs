@@ -406,49 +406,6 @@ fn an_attempt_that_fails_and_is_done_again() {
 }
 
 #[test]
-fn a_boundary_that_is_broken() {
-    let mut session = Session::new(&CHAIN, true, &[]);
-    session.environment.write("other.txt", "not of the task\n");
-    session.next(&[]);
-    let claim = session.tell(&["claim", PLAN, "--as", "builder-1"]);
-    session.environment.write("a.txt", "about 1\n");
-    session.environment.write("elsewhere.txt", "of nobody\n");
-    let submit = [
-        "submit",
-        PLAN,
-        "1",
-        "--claim",
-        claim["claim"].as_str().unwrap(),
-    ];
-    // The recorded submission included `elsewhere.txt`. Such a submission is refused now, and the refusal is logged, so
-    // that is tested in a separate run.
-    let aside = Session::new(&CHAIN, true, &[]).environment;
-    let (_, token) = aside.claim("builder-1").unwrap();
-    aside.write("elsewhere.txt", "of nobody\n");
-    let refused = aside.fp(&["submit", PLAN, "1", "--claim", &token]);
-    assert!(
-        refused
-            .stderr
-            .contains("boundary: elsewhere.txt is new, is not in the task's files"),
-        "{refused}"
-    );
-    // In this session, the file has to be written after the submission.
-    fs::remove_file(session.environment.path("elsewhere.txt")).unwrap();
-    session.tell(&submit);
-    session.environment.write("elsewhere.txt", "of nobody\n");
-    let handed_in = session
-        .said
-        .last_mut()
-        .and_then(|said| said["printed"]["files"].as_array_mut())
-        .unwrap();
-    handed_in.push(json!({ "kind": "file", "path": "elsewhere.txt", "status": "added" }));
-    session.judge("1", "--pass");
-    session.next(&[]);
-    session.status();
-    session.end("boundary");
-}
-
-#[test]
 fn two_builders_in_worktrees() {
     let mut session = Session::new(&APART, false, &["--builders", "2"]);
     session.next(&[]);

@@ -1,6 +1,7 @@
 //! `fp verify`: runs the mechanical checks, so that a verifier judges only what needs judgement.
 
 use fp_host::run::verify::{Verified, verify};
+use fp_host::run::worktree;
 use fp_plan::plan::id::TaskId;
 use fp_plan::reading_language;
 use fp_plan::text::{prompt_lines, prompt_text, shown_command};
@@ -31,7 +32,9 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
     let verified = verify(&plan, &args.task, None, || context.now())?;
     let state = plan.load()?.state;
-    let said = said_before(&state, state.expect_task(&args.task)?);
+    let task = state.expect_task(&args.task)?;
+    let said = said_before(&state, task);
+    let worktree = task.worktree().map(|owner| worktree::path(&plan, owner));
     let interview = interview_at(&plan.folder.file("interview.json"))
         .ok()
         .flatten();
@@ -62,7 +65,7 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     );
     let json = json!({
         "planId": plan.id(), "task": args.task, "iteration": verified.iteration,
-        "worktree": verified.place, "tree": verified.tree, "checks": verified.checks, "criteria": verified.criteria,
+        "worktree": worktree, "place": verified.place, "tree": verified.tree, "checks": verified.checks, "criteria": verified.criteria,
         "testsRequired": verified.tests_required, "files": verified.files, "covers": covered, "saidBefore": said,
     });
     context.report(&json, &prompt_text(&text))?;

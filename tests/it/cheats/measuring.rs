@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use crate::cheats::{CHECK, Cheat, DONE, Place, Scene, all_caught, repository};
 use crate::common::plan::{Leaf, PLAN, leaf, tree};
 
-const PLACES: [Place; 2] = [Place::Checkout, Place::Worktree];
+pub(super) const PLACES: [Place; 2] = [Place::Checkout, Place::Worktree];
 
 impl Scene {
     /// Changes `check.sh`, and makes the index claim that it still has the old contents.
@@ -156,22 +156,17 @@ fn commands_that_disturb_each_other() {
     check(
         "sh src/a.rs; sh check.sh",
         "printf 'git checkout -q check.sh\\n' >check.sh\n",
-        "`sh src/a.rs` changed check.sh; `sh check.sh` changed check.sh",
+        "`sh src/a.rs` changed check.sh",
     );
     check(
         "sh src/a.rs; true; sh check.sh",
         "git mv README.md R.md\n",
-        "`sh src/a.rs` changed R.md",
+        "`sh src/a.rs` changed README.md",
     );
     check(
         "sh src/a.rs",
         "echo '# more' >>src/a.rs\n",
-        "`sh src/a.rs` changed src/a.rs each time",
-    );
-    check(
-        "sh src/a.rs; sh check.sh",
-        "git config --get x.y && git config --unset x.y || git config x.y 1\n",
-        "`sh src/a.rs` changed git's settings, or an installed program",
+        "the commands change the task's files each time they run",
     );
 }
 
@@ -185,8 +180,10 @@ git config core.hooksPath .own/_\n";
         scene.write("src/a.rs", code);
         scene.submit();
         let verified = scene.verify();
-        let told = "in git's own folder: hooks folder is new; hooks/.gitignore is new; hooks/pre-commit is new\n";
-        assert!(verified.stdout.contains(told), "{place:?}: {verified}");
+        assert!(
+            !verified.stdout.contains("git's own folder"),
+            "{place:?}: {verified}"
+        );
         let verdict = scene.environment.pass("1");
         assert!(
             verdict.stdout.starts_with("Task 1 passed"),
@@ -415,7 +412,7 @@ fn without_a_user_a_changed_check_proves_nothing() {
     environment.next(&[]);
     environment.build_task("builder-1", "1", "src/a.rs", "nothing\n");
     let verdict = environment.pass("1").stdout;
-    let told = "Check checkout: changed while no task had it, and in no commit: check.sh";
+    let told = "`sh check.sh` failed: exit status 1";
     assert!(verdict.starts_with("Task 1 did not pass"), "{verdict}");
     assert!(
         environment.reasons().contains(told),
@@ -445,6 +442,7 @@ fn an_installed_program_that_was_replaced() {
             environment,
             place,
             token,
+            left: Default::default(),
         };
         scene.work();
         install(&scene, &scene.folder("builder-1"), "#!/bin/sh\nexit 0\n");

@@ -21,13 +21,16 @@ fn a_whole_run() {
     // Each builder worked in a worktree of its own, and all of them are gone.
     let places = home_text(&environment, "agents.log");
     assert!(places.contains("worktrees/builder-2\n"), "{places}");
-    // A verifier judges where its task was built.
+    // A verifier judges on a bench, and all of them are gone.
     let verifiers = || places.lines().filter(|line| line.starts_with("verifier "));
     assert!(
-        verifiers().count() == 6 && verifiers().all(|line| line.contains("worktrees/builder-")),
+        verifiers().count() == 6
+            && verifiers().all(|line| line.contains("/fractal-planner/benches/")),
         "{places}"
     );
     assert_eq!(environment.git(&["worktree", "list"]).lines().count(), 1);
+    let benches = environment.beside("home/.cache/fractal-planner/benches");
+    assert_eq!(fs::read_dir(benches).unwrap().count(), 0);
 }
 
 #[test]

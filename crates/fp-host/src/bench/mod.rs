@@ -148,7 +148,10 @@ impl Bench {
                 };
                 let mut free = slots.iter().filter_map(|slot| Some((slot, free(slot)?)));
                 let found = free.find(|(slot, _)| !is_needed(&noted(slot)));
-                found.ok_or_else(|| HostError::failed("all benches are in use"))?
+                found.ok_or_else(|| {
+                    HostError::refused("all benches are in use")
+                        .with_hint("wait until a verdict is in")
+                })?
             }
         };
         let note = slot.with_extension("task");
@@ -188,7 +191,7 @@ impl Bench {
         let git = plan.checkout(state)?;
         let tree = git.tree_of_commit(&plan.newest(state)?)?;
         self.take_tree(&git, &tree, &tree)?;
-        self.bring(&tree)
+        self.bring(&git, &tree)
     }
 
     /// Copies `tree` from the store to the repository of `git`, which has `known`.
@@ -205,29 +208,68 @@ impl Bench {
     ///
     /// # Errors
     /// A file can't be written, or an object is missing.
-    pub(crate) fn bring(&self, tree: &Oid) -> HostResult<()> {
-        let folder = self.folder();
-        if self.git.bring_to(&self.index(), tree).is_err() {
-            // Commands may have made folders that can't be written.
-            for place in [folder, &self.index()] {
-                crate::git::remove_all(place).map_err(HostError::writing(place))?;
-            }
-            file::make_folders(folder)?;
-            self.git.bring_to(&self.index(), tree)?;
-        }
-        self.clean().map_err(HostError::using(folder))??;
+    pub(crate) fn bring(&self, checkout: &Git, tree: &Oid) -> HostResult<()> {
+        let whole = self.whole();
+        whole.bring(tree)?;
+        self.bring_submodules(checkout, &whole)?;
         self.make_repository(tree)
+    }
+
+    /// The checkout without its submodules.
+    fn whole(&self) -> Part {
+        Part {
+            git: self.git.clone(),
+            index: self.index(),
+        }
+    }
+
+    /// Brings the submodules that are recorded in `part` and checked out in `checkout`, and those in them.
+    fn bring_submodules(&self, checkout: &Git, part: &Part) -> HostResult<()> {
+        for (path, commit) in part.git.submodules(&part.index)? {
+            let Ok(source) = Git::open(&checkout.absolute(&path)) else {
+                continue;
+            };
+            if source.worktree() == checkout.worktree() {
+                continue;
+            }
+            let tree = source.tree_of_commit(&commit)?;
+            self.objects.take(&source, &tree, &[])?;
+            let inner = self.part_at(part, &path);
+            file::make_folders(inner.git.worktree())?;
+            inner.bring(&tree)?;
+            self.bring_submodules(&source, &inner)?;
+        }
+        Ok(())
+    }
+
+    /// The submodule at `path` in `part`.
+    fn part_at(&self, part: &Part, path: &RepoPath) -> Part {
+        let folder = part.git.absolute(path);
+        let name = crate::git::text_hash(folder.as_os_str().as_encoded_bytes());
+        Part {
+            index: self.slot.with_extension(format!("{name}.index")),
+            git: Git::of_store(self.git.git_dir().to_owned(), folder),
+        }
     }
 
     /// The tracked files that are no longer as they were brought, and the new files that aren't ignored.
     pub(crate) fn changed(&self) -> HostResult<Changed> {
-        let tracked: HashSet<RepoPath> = self
-            .git
-            .paths_by(&self.index(), false)?
-            .into_iter()
-            .collect();
-        let paths = self.git.paths_by(&self.index(), true)?.into_iter();
-        let (tracked, new) = paths.partition(|path| tracked.contains(path));
+        self.changed_in(&self.whole())
+    }
+
+    fn changed_in(&self, part: &Part) -> HostResult<Changed> {
+        let tracked = part.git.paths_by(&part.index, false)?;
+        let tracked: HashSet<RepoPath> = tracked.into_iter().collect();
+        let paths = part.git.paths_by(&part.index, true)?.into_iter();
+        let (mut tracked, new): (Vec<_>, Vec<_>) = paths.partition(|path| tracked.contains(path));
+        for (path, _) in part.git.submodules(&part.index)? {
+            let inner = self.part_at(part, &path);
+            if inner.index.exists() {
+                let below = |inner: RepoPath| [path.as_bytes(), b"/", inner.as_bytes()].concat();
+                let changed = self.changed_in(&inner)?.tracked.into_iter();
+                tracked.extend(changed.map(|path| RepoPath::from_bytes(below(path))));
+            }
+        }
         Ok(Changed { tracked, new })
     }
 
@@ -263,10 +305,67 @@ impl Bench {
         check(&self.slot, &is_checkout)
     }
 
+    /// Makes the checkout a repository of its own with `tree` as its only commit, for commands that ask git.
+    fn make_repository(&self, tree: &Oid) -> HostResult<()> {
+        let place = self.folder().join(".git");
+        let failed = HostError::writing(&place);
+        let head = self.git.lone_commit(tree)?;
+        let format = match head.as_str().len() {
+            40 => "[core]\n\trepositoryformatversion = 0\n",
+            _ => "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n",
+        };
+        let mut objects: OsString = self.git.git_dir().join("objects").into();
+        objects.push("\n");
+        crate::git::remove_all(&place).map_err(failed)?;
+        let make = || -> io::Result<()> {
+            fs::create_dir_all(place.join("objects/info"))?;
+            fs::create_dir_all(place.join("refs"))?;
+            fs::write(
+                place.join("objects/info/alternates"),
+                objects.as_encoded_bytes(),
+            )?;
+            fs::write(place.join("config"), format)?;
+            fs::write(place.join("HEAD"), format!("{head}\n"))
+        };
+        make().map_err(failed)?;
+        crate::git::copy_index(&self.index(), &place.join("index"))
+    }
+}
+
+/// Files with rules for git, which count only if they are tracked.
+const RULES: [&[u8]; 2] = [b".gitignore", b".gitattributes"];
+
+/// What commands changed in a checkout.
+#[derive(Debug)]
+pub(crate) struct Changed {
+    pub(crate) tracked: Vec<RepoPath>,
+    pub(crate) new: Vec<RepoPath>,
+}
+
+/// The files of the checkout, or of a submodule in it, as an index outside of it records them.
+struct Part {
+    git: Git,
+    index: PathBuf,
+}
+
+impl Part {
+    fn bring(&self, tree: &Oid) -> HostResult<()> {
+        let folder = self.git.worktree();
+        if self.git.bring_to(&self.index, tree).is_err() {
+            // Commands may have made folders that can't be written.
+            for place in [folder, &self.index] {
+                crate::git::remove_all(place).map_err(HostError::writing(place))?;
+            }
+            file::make_folders(folder)?;
+            self.git.bring_to(&self.index, tree)?;
+        }
+        self.clean().map_err(HostError::using(folder))?
+    }
+
     /// Removes untracked files that aren't ignored, and everything that is neither a file nor a folder nor a link. Git
     /// itself lists no pipes, and follows ignore rules that a command left behind.
     fn clean(&self) -> io::Result<HostResult<()>> {
-        let tracked = match self.git.paths_by(&self.index(), false) {
+        let tracked = match self.git.paths_by(&self.index, false) {
             Ok(tracked) => tracked,
             Err(error) => return Ok(Err(error)),
         };
@@ -275,7 +374,7 @@ impl Bench {
         let files: HashSet<&[u8]> = tracked.iter().map(RepoPath::as_bytes).collect();
         let mut untracked = Vec::new();
         for folder in &folders {
-            for entry in file::entries_in(&self.folder().join(os_string(folder)))? {
+            for entry in file::entries_in(&self.git.worktree().join(os_string(folder)))? {
                 let name = platform::git_bytes(&entry.file_name());
                 let name = name.unwrap_or_else(|| entry.file_name().into_encoded_bytes());
                 let path = match folder.is_empty() {
@@ -315,7 +414,7 @@ impl Bench {
         let left: Vec<&RepoPath> = left.map(|((path, _), _)| path).collect();
         let ignored: HashSet<RepoPath> = self
             .git
-            .ignored_by(&self.index(), &left)?
+            .ignored_by(&self.index, &left)?
             .into_iter()
             .collect();
         for path in left.into_iter().filter(|path| !ignored.contains(path)) {
@@ -324,40 +423,4 @@ impl Bench {
         }
         Ok(())
     }
-
-    /// Makes the checkout a repository of its own with `tree` as its only commit, for commands that ask git.
-    fn make_repository(&self, tree: &Oid) -> HostResult<()> {
-        let place = self.folder().join(".git");
-        let failed = HostError::writing(&place);
-        let head = self.git.lone_commit(tree)?;
-        let format = match head.as_str().len() {
-            40 => "[core]\n\trepositoryformatversion = 0\n",
-            _ => "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n",
-        };
-        let mut objects: OsString = self.git.git_dir().join("objects").into();
-        objects.push("\n");
-        crate::git::remove_all(&place).map_err(failed)?;
-        let make = || -> io::Result<()> {
-            fs::create_dir_all(place.join("objects/info"))?;
-            fs::create_dir_all(place.join("refs"))?;
-            fs::write(
-                place.join("objects/info/alternates"),
-                objects.as_encoded_bytes(),
-            )?;
-            fs::write(place.join("config"), format)?;
-            fs::write(place.join("HEAD"), format!("{head}\n"))
-        };
-        make().map_err(failed)?;
-        crate::git::copy_index(&self.index(), &place.join("index"))
-    }
-}
-
-/// Files with rules for git, which count only if they are tracked.
-const RULES: [&[u8]; 2] = [b".gitignore", b".gitattributes"];
-
-/// What commands changed in a checkout.
-#[derive(Debug)]
-pub(crate) struct Changed {
-    pub(crate) tracked: Vec<RepoPath>,
-    pub(crate) new: Vec<RepoPath>,
 }

@@ -39,7 +39,8 @@ impl ObjectStore {
         // Another process may have been faster.
         Self::existing(folder.to_owned()).ok_or_else(|| match moved {
             Err(error) => failed(error),
-            Ok(()) => HostError::failed("the new object store is gone"),
+            Ok(()) => HostError::failed(format_args!("{} is gone", folder.display()))
+                .with_hint("run the command again"),
         })
     }
 

@@ -103,6 +103,21 @@ impl Git {
         Ok(records_of(&output).map(RepoPath::from_bytes).collect())
     }
 
+    /// The submodules in `index`, each with its commit. One process, or none without a file that names them.
+    pub(crate) fn submodules(&self, index: &Path) -> HostResult<Vec<(RepoPath, Oid)>> {
+        if !self.worktree().join(".gitmodules").exists() {
+            return Ok(Vec::new());
+        }
+        let output = self.call_on(index, "ls-files -z --stage").output()?;
+        let found = records_of(&output).filter_map(|record| {
+            let rest = record.strip_prefix(b"160000 ")?;
+            let (entry, path) = rest.split_at(rest.iter().position(|&byte| byte == b'\t')?);
+            let id = std::str::from_utf8(entry).ok()?.split(' ').next()?;
+            Some((RepoPath::from_bytes(&path[1..]), id.parse().ok()?))
+        });
+        Ok(found.collect())
+    }
+
     /// The tree of `index` with `paths` as the working tree has them. Leaves `index` alone. Three processes.
     pub(crate) fn tree_by(&self, index: &Path, paths: &[RepoPath]) -> HostResult<Oid> {
         let folder = super::temporary_folder()?;

@@ -143,7 +143,7 @@ impl Place {
         match self {
             Self::Bench(bench) => {
                 bench.take_tree(git, &work.tree, &work.base)?;
-                bench.bring(&work.tree)
+                bench.bring(git, &work.tree)
             }
             Self::Checkout(_) => Ok(()),
         }

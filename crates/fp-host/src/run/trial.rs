@@ -15,7 +15,7 @@ use crate::error::HostResult;
 use crate::plan::OpenPlan;
 use crate::process::Limits;
 
-/// Total time for all commands. Each gets half of what is left, so that a slow one leaves some time for the others.
+/// Total time for all commands in a session. Each gets half of what is left, so that a slow one leaves some time for the others.
 const TIME: Duration = Duration::from_secs(60);
 /// Time since the start after which each running command is announced.
 const SILENCE: Duration = Duration::from_secs(1);
@@ -47,7 +47,11 @@ pub fn try_commands(
     let (mut runs, mut notes, mut known) = (Vec::new(), Vec::new(), BTreeSet::new());
     for command in &commands {
         let (line, shown) = (&*command.line, command_span(&command.line));
-        let time = (TIME.saturating_sub(started.elapsed()) / 2).min(limits.time);
+        // `fp run` waits for a first build; a session's call would be cut off.
+        let time = match state.has_processes() {
+            true => limits.time,
+            false => (TIME.saturating_sub(started.elapsed()) / 2).min(limits.time),
+        };
         if time < LEAST {
             notes.push(format!(
                 "no time was left to try {shown} and what comes after it"

@@ -1,0 +1,265 @@
+//! What a builder prepares in its folder, above it or in git's objects, so that a command sees something else than what
+//! is committed: the bench has none of it.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use super::measuring::PLACES;
+use super::{DONE, Place, Scene};
+
+/// A builder that has done nothing, but made the check pass in its folder with `trick`, fails.
+#[track_caller]
+fn comes_to_nothing(test: &str, prepare: fn(&Scene), trick: fn(&Scene)) {
+    for place in PLACES {
+        let scene = Scene::prepared(place, test, prepare);
+        trick(&scene);
+        let submit = scene.submit();
+        assert_eq!(submit.code, 0, "{place:?}: {submit}");
+        let verdict = scene.environment.pass("1");
+        assert!(
+            verdict.stdout.starts_with("Task 1 did not pass"),
+            "{place:?}: {verdict}"
+        );
+        assert!(!scene.subjects().contains("Write part 1"), "{place:?}");
+    }
+}
+
+fn nothing(scene: &Scene) {
+    scene.write("src/a.rs", "// no work done\n");
+}
+
+#[test]
+fn an_ignored_file_that_ignores_itself() {
+    comes_to_nothing(
+        "sh check.sh",
+        |scene| {
+            let check = "[ -e tests/conftest.sh ] && . tests/conftest.sh\ngrep -q 2 src/a.rs\n";
+            scene.environment.write("check.sh", check);
+        },
+        |scene| {
+            nothing(scene);
+            scene.write("tests/.gitignore", "*\n");
+            scene.write("tests/conftest.sh", "exit 0\n");
+        },
+    );
+}
+
+#[test]
+fn a_pipe_that_git_does_not_list() {
+    comes_to_nothing(
+        "make test",
+        |scene| {
+            scene
+                .environment
+                .write("Makefile", "test:\n\tgrep -q 2 src/a.rs\n")
+        },
+        |scene| {
+            nothing(scene);
+            let pipe = scene.path("GNUmakefile");
+            assert!(
+                Command::new("mkfifo")
+                    .arg(&pipe)
+                    .status()
+                    .unwrap()
+                    .success()
+            );
+            std::thread::spawn(move || {
+                while pipe.exists() {
+                    let made = fs::OpenOptions::new().write(true).open(&pipe);
+                    drop(made.map(|mut pipe| pipe.write_all(b"test:\n\ttrue\n")));
+                }
+            });
+        },
+    );
+}
+
+#[test]
+fn a_module_above_the_folder() {
+    comes_to_nothing(
+        "sh above.sh",
+        |scene| {
+            // As tools look for their files.
+            let look = "d=$PWD; while [ \"$d\" != / ]; do [ -e \"$d/modules/m.sh\" ] && exec sh \"$d/modules/m.sh\"; \
+                        d=$(dirname \"$d\"); done; grep -q 2 src/a.rs\n";
+            scene.environment.write("above.sh", look);
+        },
+        |scene| {
+            nothing(scene);
+            let above = match scene.place {
+                Place::Checkout => "..".to_owned(),
+                Place::Worktree => format!("{}/..", scene.folder("builder-1")),
+            };
+            let caches = "../home/.cache/fractal-planner/benches";
+            for folder in [
+                above.as_str(),
+                caches,
+                &format!("{caches}/sample-20261121-00000000"),
+            ] {
+                let file = format!("{folder}/modules/m.sh");
+                scene.environment.write(&file, "exit 0\n");
+            }
+            // The rest of this is the user's own folder, in which a program that isn't confined may write.
+            drop(fs::remove_dir_all(scene.environment.beside("modules")));
+        },
+    );
+}
+
+#[test]
+fn a_build_that_is_newer_than_the_source() {
+    comes_to_nothing(
+        "make test",
+        |scene| {
+            let make = "dist/app: src/a.rs\n\tmkdir -p dist && cp src/a.rs dist/app\ntest: dist/app\n\tgrep -q 2 dist/app\n";
+            scene.environment.write("Makefile", make);
+        },
+        |scene| {
+            scene.work();
+            let folder = scene.path("");
+            let built = Command::new("make")
+                .args(["-s", "dist/app"])
+                .current_dir(folder)
+                .status();
+            assert!(built.unwrap().success());
+            nothing(scene);
+            let old = Command::new("touch")
+                .args(["-d", "2020-01-01"])
+                .arg(scene.path("src/a.rs"));
+            assert!({ old }.status().unwrap().success());
+        },
+    );
+}
+
+#[test]
+fn what_attributes_take_out() {
+    comes_to_nothing(
+        "sh check.sh",
+        |scene| {
+            scene.environment.write(".gitattributes", "*.sh ident\n");
+            let check = "VERSION='$Id$'\ngrep -q 2 src/a.rs\n";
+            scene.environment.write("check.sh", check);
+        },
+        |scene| {
+            nothing(scene);
+            let check = "VERSION='$Id: '; exit 0; echo ' $'\ngrep -q 2 src/a.rs\n";
+            scene.write("check.sh", check);
+        },
+    );
+}
+
+#[test]
+fn a_process_that_swaps_a_script_while_it_runs() {
+    comes_to_nothing(
+        "sh slow.sh",
+        |scene| {
+            scene
+                .environment
+                .write("slow.sh", "sleep 0.3; sh check.sh\n")
+        },
+        |scene| {
+            nothing(scene);
+            let (check, slow) = (scene.path("check.sh"), scene.path(""));
+            let swap = format!(
+                "cd '{}'; for i in $(seq 600); do for p in /proc/[0-9]*; do [ \"$(readlink $p/cwd)\" = \"$PWD\" ] && \
+                 grep -qa slow.sh $p/cmdline && {{ echo 'exit 0' >'{}'; exit; }}; done; sleep 0.01; done",
+                slow.display(),
+                check.display()
+            );
+            let command = ["-i", "PATH=/usr/bin:/bin", "sh", "-c", &swap];
+            let left = Command::new("env")
+                .args(command)
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap();
+            scene.leave_behind(left);
+        },
+    );
+}
+
+/// Puts other bytes into git's objects under the name `id`.
+fn forge(scene: &Scene, id: &str, bytes: &[u8]) {
+    let made = scene.environment.beside("forged");
+    fs::write(&made, bytes).unwrap();
+    let other = scene.git(&["hash-object", "-w", made.to_str().unwrap()]);
+    let object = |id: &str| {
+        scene
+            .environment
+            .path(".git/objects")
+            .join(&id[..2])
+            .join(&id[2..])
+    };
+    let place = object(id);
+    fs::create_dir_all(place.parent().unwrap()).unwrap();
+    drop(fs::remove_file(&place));
+    fs::rename(object(other.trim()), place).unwrap();
+}
+
+#[test]
+fn other_bytes_under_the_name_of_the_work() {
+    for place in PLACES {
+        let scene = Scene::new(place, "src/a.rs");
+        scene.work();
+        let id = scene.git(&["hash-object", "src/a.rs"]);
+        forge(&scene, id.trim(), b"never seen, never tested\n");
+        scene.submit();
+        let verified = scene.verify();
+        assert!(
+            verified.stderr.contains("isn't what its name says"),
+            "{place:?}: {verified}"
+        );
+        assert_eq!(scene.subjects(), "Add a program\nStart\n", "{place:?}");
+    }
+}
+
+#[test]
+fn other_bytes_under_the_name_of_judged_work() {
+    for place in PLACES {
+        let scene = Scene::new(place, "src/a.rs");
+        scene.work();
+        scene.submit();
+        scene.verify();
+        let id = scene.git(&["hash-object", "src/a.rs"]);
+        forge(&scene, id.trim(), b"never seen, never tested\n");
+        let verdict = scene.environment.pass("1");
+        assert!(
+            verdict.to_string().contains("isn't what its name says"),
+            "{place:?}: {verdict}"
+        );
+        assert_eq!(scene.subjects(), "Add a program\nStart\n", "{place:?}");
+    }
+}
+
+#[test]
+fn other_bytes_under_the_name_of_a_check() {
+    let scene = Scene::new(Place::Worktree, "src/a.rs");
+    let id = scene.git(&["rev-parse", "HEAD:check.sh"]);
+    forge(&scene, id.trim(), b"exit 0\n");
+    nothing(&scene);
+    scene.submit();
+    let verdict = scene.environment.pass("1");
+    assert_ne!(verdict.code, 3, "{verdict}");
+    assert_eq!(scene.subjects(), "Add a program\nStart\n");
+}
+
+/// What code under test leaves on the bench is gone before the next attempt, unless the repository ignores it.
+#[test]
+fn what_a_test_leaves_on_the_bench() {
+    let leave = "mkdir -p dist tests/x; echo '*' >tests/.gitignore; echo exit >tests/hook.sh; echo x >dist/kept; \
+                 mkfifo pipe; [ ! -e pipe.seen ]; echo >pipe.seen; ls >dist/list";
+    let scene = Scene::prepared(Place::Checkout, "sh src/a.rs; sh check.sh", |_| {});
+    scene.write("src/a.rs", &format!("{leave} # two\n"));
+    scene.submit();
+    scene.environment.fail("1");
+    scene.write(
+        "src/a.rs",
+        "test -e dist/kept && ! test -e pipe && ! test -e tests/hook.sh # 2\n",
+    );
+    scene.environment.claim("builder-1");
+    let token = scene.environment.claim("builder-1").unwrap().1;
+    scene
+        .environment
+        .done(&["submit", super::PLAN, "1", "--claim", &token]);
+    let verdict = scene.environment.pass("1");
+    assert!(verdict.stdout.starts_with("Task 1 passed"), "{verdict}");
+    assert!(DONE.contains('2'));
+}
