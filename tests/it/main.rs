@@ -102,6 +102,7 @@ mod rollback;
 mod run;
 #[cfg(unix)]
 mod scheduling;
+mod setup;
 #[cfg(unix)]
 mod shells;
 mod show;

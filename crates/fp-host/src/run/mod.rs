@@ -7,6 +7,7 @@ pub mod evidence;
 mod integrate;
 pub mod place;
 pub mod rollback;
+pub mod shown_change;
 pub mod trial;
 pub mod verify;
 pub mod worktree;

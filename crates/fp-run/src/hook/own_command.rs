@@ -102,7 +102,7 @@ const ALLOWED: [(&[Caller], &str); 6] = [
         &[Caller::Lead, Caller::Verifier],
         "
         verify
-        verdict --fail= --iteration= --note= --pass= --summary=
+        verdict --fail= --from= --iteration= --note= --pass= --summary= --tree=
         ",
     ),
     (

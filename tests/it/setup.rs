@@ -1,0 +1,73 @@
+//! `Setup` of a tree: proposed from the project's files, and agreed to like every other command.
+
+use insta::assert_snapshot;
+
+use crate::common::Environment;
+use crate::common::plan::{Leaf, PLAN, leaf, tree};
+
+/// A project with a lock file, and a plan whose root says `setup`.
+fn with_setup(setup: &str) -> Environment {
+    let environment = Environment::new().repo();
+    environment.write("package-lock.json", "{}\n");
+    planned(&environment, setup);
+    environment
+}
+
+fn planned(environment: &Environment, setup: &str) {
+    let root = "Sample goal (Complexity: 5)\n";
+    let task = Leaf {
+        test: "true",
+        ..leaf("1", "none", "a.txt")
+    };
+    let said = format!("{root}{setup}");
+    environment.plan(&tree(&[task, leaf("2", "none", "b.txt")]).replace(root, &said));
+}
+
+#[test]
+fn new_and_validate_propose_it() {
+    let environment = with_setup("");
+    environment.write("requirements.txt", "pytest\n");
+    let planned_next = environment.fp(&["new", "add a greeting"]).stdout;
+    let proposed: Vec<&str> = planned_next
+        .lines()
+        .filter(|line| line.starts_with("  setup"))
+        .collect();
+    assert_snapshot!(proposed.join("\n"), @"");
+    let json = environment
+        .fp(&["new", "add a greeting", "--format", "json"])
+        .json();
+    assert_snapshot!(json["setup"][0], @"");
+    assert_snapshot!(environment.fp(&["validate", PLAN]), @"");
+    for said in ["  - Setup: npm ci\n", "  - Setup: none\n"] {
+        planned(&environment, said);
+        let validated = environment.fp(&["validate", PLAN]);
+        assert!(!validated.stdout.contains("missing-setup"), "{validated}");
+    }
+}
+
+#[test]
+fn the_user_agrees_to_it_like_to_every_command() {
+    let environment = with_setup("  - Setup:\n    - npm ci && true\n    - sh  './x.sh'\n");
+    let asked = environment.fp(&["approve", PLAN]).stdout;
+    assert_snapshot!(asked, @"");
+    assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]).stdout, @"");
+    let approved = environment
+        .fp(&["approve", PLAN, "--yes", "--format", "json"])
+        .json();
+    assert_eq!(approved["setup"].as_array().map(Vec::len), Some(2));
+    let log = environment.read(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
+    assert!(
+        log.contains(r#""setup":["npm ci && true","sh  './x.sh'"]"#),
+        "{log}"
+    );
+
+    planned(&environment, "  - Setup: npm ci && curl example.org\n");
+    let again = environment
+        .fp(&["approve", PLAN, "--format", "json"])
+        .json();
+    assert_eq!(again["approved"], false);
+    assert_snapshot!(again["question"].as_str().unwrap_or_default(), @"");
+
+    planned(&environment, "  - Setup: npm\u{200b} ci\n");
+    assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @"");
+}
