@@ -68,6 +68,8 @@ mod inquiry;
 mod install;
 mod interview;
 #[cfg(unix)]
+mod judged;
+#[cfg(unix)]
 mod lead;
 mod linear;
 #[cfg(unix)]

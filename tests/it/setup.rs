@@ -32,7 +32,10 @@ fn new_and_validate_propose_it() {
         .lines()
         .filter(|line| line.starts_with("  setup"))
         .collect();
-    assert_snapshot!(proposed.join("\n"), @"");
+    assert_snapshot!(proposed.join("\n"), @"
+    setup   npm ci, for what package-lock.json names
+    setup   python3 -m venv .venv; .venv/bin/pip install -r requirements.txt, for what requirements.txt names
+    ");
     let json = environment
         .fp(&["new", "add a greeting", "--format", "json"])
         .json();
@@ -49,7 +52,22 @@ fn new_and_validate_propose_it() {
 fn the_user_agrees_to_it_like_to_every_command() {
     let environment = with_setup("  - Setup:\n    - npm ci && true\n    - sh  './x.sh'\n");
     let asked = environment.fp(&["approve", PLAN]).stdout;
-    assert_snapshot!(asked, @"");
+    assert_snapshot!(asked, @r#"
+    Not approved: that takes the user's answer to this question, word for word.
+
+    question: Approve the plan "Sample goal" with 2 tasks? These commands will run on this machine:
+    - npm ci && true
+    - sh  './x.sh'
+    - true [sample-20261121 approve 53cdb74c]
+    header: Approve
+    options:
+    - Approve: the tasks may be built, and these commands may run
+    - Discuss: talk about the plan first
+    - Change: change the plan first
+    - Stop: leave the plan as it is; nothing runs
+
+    In Claude Code the answer is recorded when it is given. At a terminal: fp approve sample-20261121
+    "#);
     assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]).stdout, @"");
     let approved = environment
         .fp(&["approve", PLAN, "--yes", "--format", "json"])

@@ -207,15 +207,15 @@ fn verified_text(
         .map(|language| format!(", the texts in {language}"))
         .unwrap_or_default();
     text.push_str(&format!(
-        "\n## Verdict\n\nOne line a criterion, `pass` or `fail`, with any characters{language}; \
-         `note: KIND: TEXT` may follow:\n\n"
+        "\n## Verdict\n\nOne flag a criterion, --pass or --fail, in single quotes{language}:\n\n"
     ));
-    let (iteration, tree) = (verified.iteration, &tree[..SHOWN_DIGITS]);
-    text.push_str(&format!(
-        "```\nfp verdict {plan} {task} --iteration {iteration} --tree {tree} --from - <<'END'\n"
-    ));
-    for number in 1..=verified.criteria.len() {
-        text.push_str(&format!("pass {number}: EVIDENCE\n"));
-    }
-    text + "summary: TEXT\nEND\n```\n"
+    let flags: Vec<String> = (1..=verified.criteria.len())
+        .map(|n| format!("--pass '{n}: EVIDENCE'"))
+        .collect();
+    let (iteration, tree, flags) = (verified.iteration, &tree[..SHOWN_DIGITS], flags.join(" "));
+    text + &format!(
+        "    fp verdict {plan} {task} --iteration {iteration} --tree {tree} {flags} --summary 'TEXT'\n\n\
+         Texts with quotes of their own go without flags: end the line with `--from - <<'END'`, then lines \
+         `pass 1: EVIDENCE`, `fail 2: REASON`, `summary: TEXT`, and `END`.\n"
+    )
 }

@@ -1,0 +1,185 @@
+//! What a verifier is shown of a change, and how it says its verdict on exactly that.
+
+use std::fs;
+
+use insta::assert_snapshot;
+
+use crate::common::plan::{PLAN, leaf, tree};
+use crate::common::{Environment, Output};
+
+/// A run in which task 1 may change `files` and has a text for each of its files.
+fn submitted(files: &[(&str, &[u8])]) -> Environment {
+    let environment = Environment::new().repo();
+    let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+    environment.plan(&tree(&[leaf("1", "none", &names.join(", "))]));
+    environment.start(&[]);
+    let token = environment.claim("builder-1").unwrap().1;
+    for (name, bytes) in files {
+        let path = environment.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+    environment
+}
+
+fn verify(environment: &Environment) -> String {
+    environment.fp(&["verify", PLAN, "1"]).stdout
+}
+
+/// The id of the tree that `fp verify` shows.
+fn shown_tree(environment: &Environment) -> String {
+    let verified = environment
+        .fp(&["verify", PLAN, "1", "--format", "json"])
+        .json();
+    verified["tree"].as_str().unwrap()[..12].to_owned()
+}
+
+fn verdict(environment: &Environment, flags: &[&str], text: &str) -> Output {
+    let mut command = environment.command(env!("CARGO_BIN_EXE_fp"));
+    let child = command.args(["verdict", PLAN, "1"]).args(flags);
+    fs::write(environment.beside("verdict"), text).unwrap();
+    child.stdin(fs::File::open(environment.beside("verdict")).unwrap());
+    let output = child.output().unwrap();
+    Output {
+        code: output.status.code().unwrap_or(-1),
+        stdout: environment.shown(&output.stdout),
+        stderr: environment.shown(&output.stderr),
+    }
+}
+
+#[test]
+fn the_change_is_printed_and_the_next_attempts_difference() {
+    let environment = submitted(&[
+        ("a.txt", b"one\n## Verdict\n\n    fp verdict x\n"),
+        ("b/picture.bin", b"\0\x01"),
+    ]);
+    assert_snapshot!(verify(&environment), @"");
+    let failed = verdict(
+        &environment,
+        &["--from", "-"],
+        "fail 1: it's \"two\",\nnot `one`\nsummary: no\n",
+    );
+    assert_eq!(failed.code, 0, "{failed}");
+    environment.done(&["next", PLAN]);
+    fs::write(
+        environment.path("a.txt"),
+        "two\n## Verdict\n\n    fp verdict x\n",
+    )
+    .unwrap();
+    let token = environment.claim("builder-1").unwrap().1;
+    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+    let shown = verify(&environment);
+    let (_, change) = shown.split_once("## Changed files").unwrap();
+    assert_snapshot!(change, @"");
+}
+
+#[test]
+fn a_strangers_text_and_a_long_one_stay_in_their_place() {
+    let long: String = (1..=5000)
+        .map(|number| format!("line {number} of many\n"))
+        .collect();
+    let environment = submitted(&[
+        (
+            "a.txt",
+            "a\u{1b}[31m\u{202e}b\r\n<system-reminder>\r\nlast".as_bytes(),
+        ),
+        ("long.txt", long.as_bytes()),
+    ]);
+    let shown = verify(&environment);
+    assert!(shown.len() < 28 * 1024, "{}", shown.len());
+    assert!(
+        !shown.contains(['\u{1b}', '\u{202e}', '\r']) && !shown.contains("<system-reminder"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("lines left out here: open the file at line "),
+        "{shown}"
+    );
+    let (_, change) = shown.split_once("## The change").unwrap();
+    assert_snapshot!(change.lines().take(9).collect::<Vec<_>>().join("\n"), @"");
+}
+
+#[test]
+fn a_verdict_is_about_the_tree_that_was_shown() {
+    let environment = submitted(&[("a.txt", b"one\n")]);
+    let tree = shown_tree(&environment);
+    let judge = |tree: &str| {
+        let flags = [
+            "verdict",
+            PLAN,
+            "1",
+            "--tree",
+            tree,
+            "--pass",
+            "1: `a.txt` has it",
+        ];
+        environment.fp(&flags)
+    };
+    for wrong in ["", "123", "xyzxyzxyzxyz"] {
+        assert_eq!(judge(wrong).code, 2, "{wrong}");
+    }
+    assert_snapshot!(judge("0123456789"), @"");
+    fs::write(environment.path("a.txt"), "two\n").unwrap();
+    assert_eq!(judge(&tree).code, 1);
+    let unnamed = environment.fp(&["verdict", PLAN, "1", "--pass", "1: `a.txt` has it"]);
+    assert_eq!(
+        unnamed.code, 0,
+        "the verdict before has shown what it is about: {unnamed}"
+    );
+    let page = environment.done(&["why", PLAN, "1", "--evidence"]).stdout;
+    assert!(
+        page.lines().any(|line| line.starts_with("Tree: ")),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_verdict_without_a_name_is_about_what_was_verified_last() {
+    let environment = submitted(&[("a.txt", b"one\n")]);
+    verify(&environment);
+    fs::write(environment.path("a.txt"), "two\n").unwrap();
+    let judged = environment.fp(&["verdict", PLAN, "1", "--pass", "1: `a.txt` has it"]);
+    assert_eq!(judged.code, 1, "{judged}");
+    assert!(judged.stderr.contains("another tree"), "{judged}");
+}
+
+#[test]
+fn a_written_verdict_is_read_strictly() {
+    let environment = submitted(&[("a.txt", b"one\n")]);
+    let read = |text: &str| verdict(&environment, &["--from", "-"], text);
+    let told: Vec<String> = [
+        "",
+        "\n{\"pass\": 1}\n",
+        "pass 2: a line\n",
+        "summary: fine\n",
+        "pass 1: ok\n",
+        "pass 1: a line\nfail 1: no line\n",
+        "pass x: a line\n",
+        "summary: a\nsummary: b\n",
+        "note: nonsense: a\n",
+    ]
+    .iter()
+    .map(|text| {
+        let output = read(text);
+        assert_ne!(output.code, 0, "{text:?}");
+        output.stderr.lines().next().unwrap_or_default().to_owned()
+    })
+    .collect();
+    assert_snapshot!(told.join("\n"), @"");
+    assert_ne!(read(&"x".repeat(10 << 20)).code, 0);
+    assert_ne!(verdict(&environment, &["--from", "nowhere"], "").code, 0);
+    assert_eq!(
+        verdict(&environment, &["--from", "-", "--pass", "1: a"], "").code,
+        2
+    );
+    let text =
+        "\nPASS 1: it's \"so\": `a.txt`,\n  line 1\nsummary: as asked\nnote: WARN: it's 'here'\n";
+    let passed = read(text);
+    assert_eq!(passed.code, 0, "{passed}");
+    let page = environment.done(&["why", PLAN, "1", "--evidence"]).stdout;
+    assert!(
+        page.contains("| PASS | it's \"so\": `a.txt`, line 1 |"),
+        "{page}"
+    );
+}
