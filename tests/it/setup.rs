@@ -39,8 +39,17 @@ fn new_and_validate_propose_it() {
     let json = environment
         .fp(&["new", "add a greeting", "--format", "json"])
         .json();
-    assert_snapshot!(json["setup"][0], @"");
-    assert_snapshot!(environment.fp(&["validate", PLAN]), @"");
+    assert_snapshot!(json["setup"][0], @r#"{"commands":["npm ci"],"file":"package-lock.json"}"#);
+    assert_snapshot!(environment.fp(&["validate", PLAN]), @"
+    exit status: 0
+    --- stdout
+    .fractal-planner/plans/sample-20261121/tasks.md:2:3: warning[missing-setup]: nothing installs what package-lock.json names in a fresh checkout
+    2 | - [ID: root] Sample goal (Complexity: 5)
+      |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      hint: add `Setup: npm ci` to the root task, or `Setup: none`
+
+    .fractal-planner/plans/sample-20261121/tasks.md: valid, 2 leaf tasks, 0 errors, 1 warning
+    ");
     for said in ["  - Setup: npm ci\n", "  - Setup: none\n"] {
         planned(&environment, said);
         let validated = environment.fp(&["validate", PLAN]);
@@ -68,7 +77,17 @@ fn the_user_agrees_to_it_like_to_every_command() {
 
     In Claude Code the answer is recorded when it is given. At a terminal: fp approve sample-20261121
     "#);
-    assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]).stdout, @"");
+    assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]).stdout, @"
+    Approved: sample-20261121 with 2 tasks
+    These commands may run:
+    - npm ci && true
+    - sh  './x.sh'
+    - true
+    Before them, in a fresh checkout, these run:
+    - npm ci && true
+    - sh  './x.sh'
+    Next: /fp:implement sample-20261121, or in a terminal: fp run sample-20261121
+    ");
     let approved = environment
         .fp(&["approve", PLAN, "--yes", "--format", "json"])
         .json();
@@ -84,8 +103,20 @@ fn the_user_agrees_to_it_like_to_every_command() {
         .fp(&["approve", PLAN, "--format", "json"])
         .json();
     assert_eq!(again["approved"], false);
-    assert_snapshot!(again["question"].as_str().unwrap_or_default(), @"");
+    assert_snapshot!(again["question"].as_str().unwrap_or_default(), @r#"
+    Approve the plan "Sample goal" again, with 2 tasks? Since you approved it:
+    - no longer runs in a fresh checkout: npm ci && true
+    - no longer runs in a fresh checkout: sh  './x.sh'
+    New commands that will run on this machine:
+    - npm ci && curl example.org
+    As you approved it: 2 tasks, 1 command. [sample-20261121 approve 6bff99fe]
+    "#);
 
     planned(&environment, "  - Setup: npm\u{200b} ci\n");
-    assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @"");
+    assert_snapshot!(environment.fp(&["approve", PLAN, "--yes"]), @"
+    exit status: 1
+    --- stderr
+    error: .fractal-planner/plans/sample-20261121/tasks.md is not valid: it has 1 error
+    hint: `fp validate sample-20261121` shows them
+    ");
 }
