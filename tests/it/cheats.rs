@@ -331,9 +331,12 @@ fn is_too_late(cheat: &Cheat, place: Place) -> Result<(), String> {
     (cheat.does)(&scene);
     let verified = scene.verify();
     let verdict = scene.environment.pass("1");
-    let log = ["log", "--all", "--format=", "--name-status", "-1", "main"];
-    let committed = scene.environment.git(&log);
-    let content = scene.environment.git(&["show", "main:src/a.rs"]);
+    let git = |args: &[&str]| {
+        let args = [&["--no-replace-objects"], args].concat();
+        scene.environment.git(&args)
+    };
+    let committed = git(&["log", "--format=", "--name-status", "-1", "main"]);
+    let content = git(&["show", "main:src/a.rs"]);
     // What the builder committed itself, or put in the way, keeps `fp` from committing.
     let is_left = !scene.subjects().contains("Write part 1");
     let is_honest = verified.code == 0 && committed == "M\tsrc/a.rs\n" && content == DONE;

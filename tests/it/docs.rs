@@ -17,12 +17,13 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 /// The pages whose blocks are commands or settings for the reader.
-const GUIDES: [&str; 24] = [
+const GUIDES: [&str; 25] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/tutorial.md",
     "docs/install.md",
     "docs/builders.md",
+    "docs/setup.md",
     "docs/cost.md",
     "docs/pages.md",
     "docs/commits.md",

@@ -13,6 +13,9 @@ const TREE: &str = r#"# Task Decomposition
 
 ## Root Task
 - [ID: root] Greet people, 그리고 인사 (Complexity: 7)
+  - Setup:
+    - printf '%s\n' a; true
+    - true
 
 ### Subtasks
 - [ID: 1] Build the greeting (Complexity: 5)

@@ -68,6 +68,8 @@ mod inquiry;
 mod install;
 mod interview;
 #[cfg(unix)]
+mod judged;
+#[cfg(unix)]
 mod lead;
 mod linear;
 #[cfg(unix)]
@@ -102,6 +104,7 @@ mod rollback;
 mod run;
 #[cfg(unix)]
 mod scheduling;
+mod setup;
 #[cfg(unix)]
 mod shells;
 mod show;

@@ -88,6 +88,7 @@ fn the_skill_gets_all_of_it_as_json() {
       "path": "[ROOT]/work/.fractal-planner/plans/plan-20261121",
       "planId": "plan-20261121",
       "schemaVersion": 1,
+      "setup": [],
       "specs": [],
       "steps": [
         "interview",

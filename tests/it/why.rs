@@ -289,6 +289,8 @@ fn a_failure_ends_with_what_the_command_printed_last() {
         "check.sh",
         "seq 1 99; echo; echo 'left: 3'; echo '2 of 99 tests failed'; exit 1\n",
     );
+    environment.git(&["add", "check.sh"]);
+    environment.git(&["commit", "--quiet", "--message", "Add a check"]);
     environment.plan(&tree(&[Leaf {
         id: "1",
         after: "none",

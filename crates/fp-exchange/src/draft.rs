@@ -302,6 +302,14 @@ fn write_readable(plan: &mut PortablePlan, ids: &[String]) -> String {
         let complexity = text_item(complexity.to_string());
         set_items(&mut root, FieldKind::Complexity, vec![complexity]);
     }
+    let setup = about.and_then(|root| root.get("setup")?.as_array());
+    let setup = setup.into_iter().flatten().filter_map(|line| line.as_str());
+    let setup = setup.filter_map(|line| clean_item(FieldKind::Setup, &text_item(line.to_owned())));
+    let mut setup: Vec<Item<'static>> = setup.collect();
+    retain_readable(&root, FieldKind::Setup, &mut setup);
+    if !setup.is_empty() {
+        set_items(&mut root, FieldKind::Setup, setup);
+    }
     let mut positions = HashMap::new();
     for (at, task) in plan.tasks.iter().enumerate() {
         positions.entry(task.id.clone()).or_insert(at);

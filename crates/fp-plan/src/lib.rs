@@ -16,6 +16,7 @@ pub mod repo_path;
 pub mod rules;
 pub mod schedule;
 pub mod settings;
+pub mod setup;
 pub mod signals_record;
 pub mod test_settings;
 pub mod text;

@@ -12,7 +12,7 @@ use fp_plan::plan::Plan;
 use fp_plan::plan::id::TaskId;
 use fp_plan::text::{counted, shown_command};
 use fp_run::commit_style::{CommitHistory, SUBJECTS};
-use fp_run::run::consent::{AgreedContent, PrintedQuestion, commands_by_program};
+use fp_run::run::consent::{AgreedContent, PrintedQuestion, all_commands, commands_by_program};
 use fp_run::run::event::{Approve, Decider, Event};
 use fp_run::run::{State, approval};
 use serde_json::json;
@@ -45,7 +45,9 @@ pub(crate) fn approve_plan(args: ApproveArgs, context: &Context) -> CommandResul
     let mut proposal = Proposal::new(plan, &text, &tree, context)?;
     let commands = &proposal.end_commands;
     let is_of_this = state.approval.as_ref().is_some_and(|approval| {
-        approval.tree_hash == proposal.hash() && approval.end_commands == *commands
+        approval.tree_hash == proposal.hash()
+            && approval.end_commands == *commands
+            && tree.setup_commands().eq(&approval.setup)
     });
     let is_approved = is_of_this && context.approved_here(&state);
     proposal.before = proposal.before.filter(|_| !is_approved);
@@ -75,7 +77,7 @@ pub(crate) fn approve_plan(args: ApproveArgs, context: &Context) -> CommandResul
     let total = tree.leaves().count();
     let mut json = json!({
         "planId": plan.id(), "tasks": total, "commands": proposal.all_commands(), "changed": approved.changed,
-        "endCommands": proposal.end_commands,
+        "endCommands": proposal.end_commands, "setup": tree.setup_commands().collect::<Vec<_>>(),
     });
     let mut before = String::new();
     if done > 0 {
@@ -101,13 +103,20 @@ pub(crate) fn approve_plan(args: ApproveArgs, context: &Context) -> CommandResul
     context.report(&json, &text)
 }
 
-/// The commands that an approval allows, and which of them run at the end.
+/// The commands that an approval allows, which of them run first, and which at the end.
 pub(crate) fn commands_text(tree: &Plan, end_commands: &[String]) -> String {
     let commands = commands_by_program(tree, end_commands);
     if commands.is_empty() {
         return String::new();
     }
     let mut text = format!("These commands may run:\n{}\n", commands.join("\n"));
+    let mut setup = tree.setup_commands().peekable();
+    if setup.peek().is_some() {
+        text += "Before them, in a fresh checkout, these run:\n";
+    }
+    for command in setup {
+        text += &format!("- {}\n", shown_command(command));
+    }
     if !end_commands.is_empty() {
         text += "Once no task is left, these run:\n";
     }
@@ -185,11 +194,7 @@ impl<'p> Proposal<'p> {
     }
 
     fn all_commands(&self) -> BTreeSet<&str> {
-        let leaves = self.tree.leaves();
-        let of_tasks = leaves.flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
-        of_tasks
-            .chain(self.end_commands.iter().map(String::as_str))
-            .collect()
+        all_commands(self.tree, &self.end_commands).collect()
     }
 
     /// The question whose answer approves the plan.
@@ -237,6 +242,7 @@ impl<'p> Proposal<'p> {
             base: base.map(|head| head.to_string()),
             commits: subjects.map(|subjects| CommitHistory::from_subjects(&subjects)),
             end_commands: self.end_commands.clone(),
+            setup: self.tree.setup_commands().map(str::to_owned).collect(),
             by: match how {
                 ConsentSource::Prompt => Decider::Auto,
                 _ => Decider::User,

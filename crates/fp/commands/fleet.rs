@@ -241,7 +241,10 @@ pub(crate) fn join_plan(args: JoinArgs, context: &Context) -> CommandResult {
     let text = fleet.text_of(&news, "tasks.md")?.unwrap_or_default();
     let (tree, _) = parse(&text);
     // The user must agree to exactly the text that is shown.
-    if approval.tree_hash != approval::hash(text.as_bytes()) || !has_tasks_of(&state, &tree) {
+    if approval.tree_hash != approval::hash(text.as_bytes())
+        || !tree.setup_commands().eq(&approval.setup)
+        || !has_tasks_of(&state, &tree)
+    {
         let remote = &place.remote;
         let message = format!("the tasks.md of {id} on {remote} is not the approved one");
         return Err(CommandError::refused(message).with_hint(format!(

@@ -13,6 +13,7 @@ use fp_plan::hint::Hint as _;
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::reading_language;
 use fp_plan::settings::{self, Settings, SettingsLayer};
+use fp_plan::setup::{SetupProposal, propose_setup};
 use fp_plan::text::wrapped_within;
 use fp_run::commit_style::{CommitHistory, SUBJECTS};
 use fp_run::interview::{Mode, PlanningStep};
@@ -85,6 +86,8 @@ struct NewPlan {
     /// The language of texts for people, if known.
     language: Option<String>,
     specs: PlanningSpecs,
+    /// What the project's files say that a fresh checkout needs.
+    setup: Vec<SetupProposal>,
     warnings: Vec<String>,
 }
 
@@ -195,6 +198,7 @@ pub(crate) fn create_plan(args: NewArgs, context: &Context) -> CommandResult {
         commit_style: commit_style(language, context),
         language: reading_language::choose_language(language, &record.goal),
         specs: specs_for_planning(&record.goal, context, &mut warnings),
+        setup: propose_setup(|file| context.repo().root.join(file).is_file()),
         taken_goal: (is_layer || is_typed).then(|| record.goal.clone()),
         path,
         import,
@@ -402,6 +406,7 @@ impl NewPlan {
             "attended": self.attended,
             "language": self.language.as_deref().map(reading_language::language_rule),
             "commitStyle": self.commit_style,
+            "setup": self.setup,
             "specs": self.specs.json,
             "warnings": self.warnings,
         })
@@ -433,6 +438,9 @@ impl NewPlan {
         }
         if let Some(language) = &self.language {
             text += &format!("  words   {language}\n");
+        }
+        for SetupProposal { file, commands } in &self.setup {
+            text += &format!("  setup   {}, for what {file} names\n", commands.join("; "));
         }
         if !self.specs.text.is_empty() {
             text += &format!("\nWhat the project wants (`fp specs for {id}` prints it):\n");

@@ -108,6 +108,7 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
             base: None,
             commits: None,
             end_commands: Vec::new(),
+            setup: tree.setup_commands().map(str::to_owned).collect(),
             by: Decider::User,
         };
         ledger.state().approve(approve)?;

@@ -1,5 +1,7 @@
 //! `fp verdict`: records a verifier's judgement, and commits the task if it passed.
 
+use std::path::PathBuf;
+
 use fp_host::run::commit::Settled;
 use fp_host::run::verify::{RecordedVerdict, VerifierVerdict, judge};
 use fp_plan::plan::id::TaskId;
@@ -10,12 +12,19 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
+use crate::input::Input;
 
 /// Words that only assert that a criterion is met, without evidence.
 const NO_EVIDENCE: [&str; 14] = [
     "checked", "done", "fine", "good", "lgtm", "met", "ok", "pass", "passed", "passes", "read",
     "true", "verified", "yes",
 ];
+
+/// Size limit of a written verdict, in bytes.
+const VERDICT_CAP: u64 = 256 * 1024;
+/// Number of digits that name a tree.
+const FEWEST_DIGITS: usize = 10;
+const MOST_DIGITS: usize = 64;
 
 /// Record the verdict on a submitted task; commit it if it passed
 #[derive(Debug, clap::Args)]
@@ -39,21 +48,47 @@ pub(crate) struct VerdictArgs {
     /// An observation outside of the criteria: `KIND: text`, with PATTERN, GOTCHA, UTIL, WARN or DEBT.
     #[arg(long, value_name = "NOTE")]
     note: Vec<Note>,
+    /// The judged tree, as `fp verify` names it: at least ten digits of its id.
+    #[arg(long, value_name = "ID", value_parser = tree_prefix)]
+    tree: Option<String>,
+    /// A file with the verdict, `-` for standard input: lines `pass N: EVIDENCE`, `fail N: REASON`, `summary: TEXT` and
+    /// `note: KIND: TEXT`; a line that begins with none of them continues the one before
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["pass", "fail", "summary", "note"])]
+    from: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
-    let passed = args.pass.iter().map(|text| judgement(text, true));
-    let failed = args.fail.iter().map(|text| judgement(text, false));
-    let judgements = passed.chain(failed).collect::<Result<_, _>>()?;
+    let (mut opinion, notes) = match &args.from {
+        Some(path) => {
+            let Input { name, text } = Input::read(path, VERDICT_CAP, context)?;
+            written_verdict(&text, &name)?
+        }
+        None => {
+            let passed = args.pass.iter().map(|text| judgement(text, true));
+            let failed = args.fail.iter().map(|text| judgement(text, false));
+            let opinion = VerifierOpinion {
+                judgements: passed.chain(failed).collect::<Result<_, _>>()?,
+                summary: args.summary,
+                tree: None,
+            };
+            (opinion, args.note)
+        }
+    };
+    // Without a name, it is about the tree that was verified last.
+    let verified = |state: &State| {
+        let verified = state.task(&args.task)?.verification.as_ref()?;
+        Some(verified.tree.clone())
+    };
+    opinion.tree = match args.tree {
+        Some(tree) => Some(tree),
+        None => verified(&plan.load()?.state),
+    };
     let verdict = VerifierVerdict {
         task: args.task,
         iteration: args.iteration,
-        opinion: VerifierOpinion {
-            judgements,
-            summary: args.summary,
-        },
-        notes: args.note,
+        opinion,
+        notes,
     };
     let recorded = judge(&plan, &verdict, || context.now())?;
     if let Some(error) = &recorded.delayed {
@@ -62,6 +97,85 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
         ));
     }
     report(context, &plan.load()?.state, &verdict.task, &recorded)
+}
+
+/// Parses the beginning of a tree's id.
+fn tree_prefix(text: &str) -> Result<String, String> {
+    let is_prefix = (FEWEST_DIGITS..=MOST_DIGITS).contains(&text.len())
+        && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+    match is_prefix {
+        true => Ok(text.to_ascii_lowercase()),
+        false => Err(format!(
+            "write the id that `fp verify` prints, at least {FEWEST_DIGITS} digits of it"
+        )),
+    }
+}
+
+/// The beginning of an entry of a written verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum VerdictWord {
+    Pass,
+    Fail,
+    Summary,
+    Note,
+}
+
+/// The entry that begins on `line`, with the text behind its first word.
+fn entry_of(line: &str) -> Option<(VerdictWord, &str)> {
+    let line = line.trim_start();
+    let (word, rest) = line.split_at(line.find([' ', ':'])?);
+    let is_numbered = || rest.trim_start().starts_with(|c: char| c.is_ascii_digit());
+    Some(match word.to_ascii_lowercase().as_str() {
+        "pass" if is_numbered() => (VerdictWord::Pass, rest),
+        "fail" if is_numbered() => (VerdictWord::Fail, rest),
+        "summary" => (VerdictWord::Summary, rest.trim_start().strip_prefix(':')?),
+        "note" => (VerdictWord::Note, rest.trim_start().strip_prefix(':')?),
+        _ => return None,
+    })
+}
+
+/// Reads a verdict of lines that begin with a word; the other lines continue the one before. `name` is its source.
+fn written_verdict(text: &str, name: &str) -> Result<(VerifierOpinion, Vec<Note>), CommandError> {
+    let mut entries: Vec<(usize, VerdictWord, String)> = Vec::new();
+    for (line, number) in text.lines().zip(1..) {
+        match (entry_of(line), entries.last_mut()) {
+            (Some((word, rest)), _) => entries.push((number, word, rest.trim().to_owned())),
+            (None, Some((.., text))) => *text += &format!("\n{line}"),
+            (None, None) if line.trim().is_empty() => {}
+            (None, None) => {
+                let message = format!("{name}, line {number}: no verdict begins like this");
+                return Err(CommandError::failed(message).with_hint(
+                    "write lines `pass 1: EVIDENCE`, `fail 2: REASON`, `summary: TEXT`, `note: KIND: TEXT`",
+                ));
+            }
+        }
+    }
+    let (mut opinion, mut notes) = (VerifierOpinion::default(), Vec::new());
+    for (number, word, text) in entries {
+        let at = |error: CommandError| CommandError {
+            message: format!("{name}, line {number}: {}", error.message),
+            ..error
+        };
+        let text = text.trim();
+        match word {
+            VerdictWord::Pass => opinion.judgements.push(judgement(text, true).map_err(at)?),
+            VerdictWord::Fail => opinion.judgements.push(judgement(text, false).map_err(at)?),
+            VerdictWord::Summary if opinion.summary.is_empty() => {
+                text.clone_into(&mut opinion.summary)
+            }
+            VerdictWord::Summary => {
+                return Err(at(CommandError::failed("the summary is given twice")
+                    .with_hint("write one line that begins with `summary:`")));
+            }
+            VerdictWord::Note => {
+                let note = text.parse().map_err(|error| {
+                    at(CommandError::failed(error).with_hint("write `note: KIND: text`"))
+                })?;
+                notes.push(note);
+            }
+        }
+    }
+    Ok((opinion, notes))
 }
 
 fn judgement(text: &str, pass: bool) -> Result<Judgement, CommandError> {
@@ -140,9 +254,14 @@ fn report(
         }
         (false, ..) => "did not pass, and that was its last attempt".to_owned(),
     };
+    let judged = match pass {
+        true => task.measured(),
+        false => task.failed.as_ref(),
+    };
     let json = json!({
         "task": id, "pass": pass, "status": task.status, "iteration": task.iteration, "commit": task.commit,
         "note": task.note, "blocked": blocked, "conflict": conflict, "evidence": evidence,
+        "tree": judged.map(|judged| &judged.tree),
     });
     context.report(&json, &format!("Task {id} {how}\nEvidence: {evidence}\n"))
 }

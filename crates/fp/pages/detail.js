@@ -93,6 +93,7 @@ function showTask(number) {
   if (task.hints.length) add("Hints", list("ul", task.hints));
   if (task.references.length) add("References", list("ul", task.references));
   if (task.guardrails.length) add("Guardrails", list("ul", task.guardrails));
+  if (task.setup.length) add("Setup", ...task.setup.map((text) => element("pre", "", shownCommand(text))));
   const commands = [...task.testCommands, ...(task.verify ? [task.verify] : [])];
   if (task.testsRequired !== null || commands.length) {
     const required = task.testsRequired === null ? [] : [element("p", "line", task.testsRequired ? "Tests have to be written" : "No tests have to be written")];

@@ -122,10 +122,9 @@ fn a_build_that_is_newer_than_the_source() {
                 .status();
             assert!(built.unwrap().success());
             nothing(scene);
-            let old = Command::new("touch")
-                .args(["-d", "2020-01-01"])
-                .arg(scene.path("src/a.rs"));
-            assert!({ old }.status().unwrap().success());
+            let mut old = Command::new("touch");
+            old.args(["-d", "2020-01-01"]).arg(scene.path("src/a.rs"));
+            assert!(old.status().unwrap().success());
         },
     );
 }

@@ -56,8 +56,8 @@ fn goes_on(environment: &Environment) {
 }
 
 #[test]
-fn before_anything_is_merged() {
-    goes_on(&killed_at("merge-tree"));
+fn before_the_objects_are_compared() {
+    goes_on(&killed_at("rev-list"));
 }
 
 #[test]

@@ -16,14 +16,16 @@ use std::time::Duration;
 
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
+use fp_plan::setup::is_setup_input;
 use fp_run::run::State;
 use fp_run::run::state::Status;
 use fp_run::verification::by_products::ByProducts;
+use fp_run::verification::{CommandEnd, CommandRun};
 
-use self::objects::{ObjectStore, place_name};
-use crate::error::{HostError, HostResult};
+use self::objects::{ObjectStore, forged, place_name};
+use crate::error::{HostError, HostErrorKind, HostResult};
 use crate::file;
-use crate::git::{Git, Oid};
+use crate::git::{Git, Oid, copy_index, remove_all, text_hash};
 use crate::plan::OpenPlan;
 use crate::platform::{self, UserFolder, os_string};
 use crate::repo::Repo;
@@ -88,9 +90,18 @@ pub fn repository_around(cwd: &Path) -> Repo {
 /// Removes the benches and the object store of `plan`, whose run is over.
 pub fn remove_benches(plan: &OpenPlan) -> HostResult<()> {
     for place in bench_folders(plan)? {
-        crate::git::remove_all(&place).map_err(HostError::writing(&place))?;
+        remove_all(&place).map_err(HostError::writing(&place))?;
     }
     Ok(())
+}
+
+/// The objects of what was judged in `plan`, which no builder can write.
+pub fn judged_objects(plan: &OpenPlan) -> HostResult<Git> {
+    let [_, objects] = bench_folders(plan)?;
+    match ObjectStore::existing(objects) {
+        Some(objects) => Ok(objects.git),
+        None => plan.git(),
+    }
 }
 
 /// Fails if the repository of `git` has other content than the store of `plan` under one of the names that `tree` adds
@@ -215,6 +226,40 @@ impl Bench {
         self.make_repository(tree)
     }
 
+    /// Runs the setup `commands` by `run`, unless they have passed here since a file that they read changed. Returns the
+    /// runs.
+    pub(crate) fn set_up(
+        &self,
+        commands: &[String],
+        run: impl FnOnce() -> Vec<CommandRun>,
+    ) -> HostResult<Vec<CommandRun>> {
+        if commands.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut read = commands.join("\0");
+        for (entry, path) in self.git.entries(&self.index())? {
+            if is_setup_input(&path, commands) {
+                read += &format!("\0{entry}{path}");
+            }
+        }
+        let (state, note) = (
+            text_hash(read.as_bytes()),
+            self.slot.with_extension("setup"),
+        );
+        if file::read_text(&note, CAP).is_ok_and(|known| known == state) {
+            return Ok(Vec::new());
+        }
+        drop(fs::remove_file(&note));
+        let runs = run();
+        if runs
+            .iter()
+            .all(|run| run.end == Some(CommandEnd::Exited(0)))
+        {
+            file::replace(&note, state.as_bytes())?;
+        }
+        Ok(runs)
+    }
+
     /// The checkout without its submodules.
     fn whole(&self) -> Part {
         Part {
@@ -245,7 +290,7 @@ impl Bench {
     /// The submodule at `path` in `part`.
     fn part_at(&self, part: &Part, path: &RepoPath) -> Part {
         let folder = part.git.absolute(path);
-        let name = crate::git::text_hash(folder.as_os_str().as_encoded_bytes());
+        let name = text_hash(folder.as_os_str().as_encoded_bytes());
         Part {
             index: self.slot.with_extension(format!("{name}.index")),
             git: Git::of_store(self.git.git_dir().to_owned(), folder),
@@ -295,7 +340,7 @@ impl Bench {
             for entry in file::entries_in(folder).map_err(HostError::reading(folder))? {
                 if !is_own(&entry.file_name()) {
                     let path = entry.path();
-                    crate::git::remove_all(&path).map_err(HostError::writing(&path))?;
+                    remove_all(&path).map_err(HostError::writing(&path))?;
                 }
             }
             Ok(())
@@ -316,7 +361,7 @@ impl Bench {
         };
         let mut objects: OsString = self.git.git_dir().join("objects").into();
         objects.push("\n");
-        crate::git::remove_all(&place).map_err(failed)?;
+        remove_all(&place).map_err(failed)?;
         let make = || -> io::Result<()> {
             fs::create_dir_all(place.join("objects/info"))?;
             fs::create_dir_all(place.join("refs"))?;
@@ -328,7 +373,7 @@ impl Bench {
             fs::write(place.join("HEAD"), format!("{head}\n"))
         };
         make().map_err(failed)?;
-        crate::git::copy_index(&self.index(), &place.join("index"))
+        copy_index(&self.index(), &place.join("index"))
     }
 }
 
@@ -351,10 +396,15 @@ struct Part {
 impl Part {
     fn bring(&self, tree: &Oid) -> HostResult<()> {
         let folder = self.git.worktree();
-        if self.git.bring_to(&self.index, tree).is_err() {
+        let brought = self.git.bring_to(&self.index, tree);
+        let is_missing = |error: &HostError| error.kind == HostErrorKind::MissingObject;
+        if brought.as_ref().is_err_and(is_missing) {
+            return Err(forged(tree));
+        }
+        if brought.is_err() {
             // Commands may have made folders that can't be written.
-            for place in [folder, &self.index] {
-                crate::git::remove_all(place).map_err(HostError::writing(place))?;
+            for place in [folder, &self.index, &self.index.with_extension("setup")] {
+                remove_all(place).map_err(HostError::writing(place))?;
             }
             file::make_folders(folder)?;
             self.git.bring_to(&self.index, tree)?;
@@ -388,7 +438,7 @@ impl Part {
                 let is_plain = kind.is_dir() || kind.is_file() || kind.is_symlink();
                 match is_plain && !RULES.contains(&&*name) {
                     true => untracked.push((RepoPath::from_bytes(path), kind.is_dir())),
-                    false => crate::git::remove_all(&entry.path())?,
+                    false => remove_all(&entry.path())?,
                 }
             }
         }
@@ -419,7 +469,7 @@ impl Part {
             .collect();
         for path in left.into_iter().filter(|path| !ignored.contains(path)) {
             let path = self.git.absolute(path);
-            crate::git::remove_all(&path).map_err(HostError::writing(&path))?;
+            remove_all(&path).map_err(HostError::writing(&path))?;
         }
         Ok(())
     }

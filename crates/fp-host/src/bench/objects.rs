@@ -83,7 +83,7 @@ impl ObjectStore {
 /// No attribute of a repository changes what a checkout from the store has in its files.
 const ATTRIBUTES: &str = "* -text -ident -filter -eol -working-tree-encoding\n";
 
-fn forged(tree: &Oid) -> HostError {
+pub(super) fn forged(tree: &Oid) -> HostError {
     let said = format!(
         "the repository's objects are damaged: one of tree {} isn't what its name says",
         tree.short()

@@ -103,7 +103,7 @@ impl Git {
 }
 
 impl Finished {
-    fn into_diff(self, base: &Oid) -> HostResult<Vec<u8>> {
+    pub(super) fn into_diff(self, base: &Oid) -> HostResult<Vec<u8>> {
         match self.failed_with(&["bad object"]) {
             Some(failure) => Err(failure.clone().into_missing(base)),
             None => self.into_output(),
@@ -113,7 +113,7 @@ impl Finished {
 
 /// A record of `--raw -z`.
 pub(super) struct RawChange<'o> {
-    old_mode: &'o [u8],
+    pub(super) old_mode: &'o [u8],
     pub(super) mode: &'o [u8],
     old_id: &'o [u8],
     pub(super) id: &'o [u8],
@@ -158,7 +158,7 @@ fn changes_in(output: &[u8]) -> Option<Vec<(Change, Blobs)>> {
     Some(changes)
 }
 
-fn change_of(raw: &RawChange<'_>) -> Option<(Change, Blobs)> {
+pub(super) fn change_of(raw: &RawChange<'_>) -> Option<(Change, Blobs)> {
     let (status, mode) = match (raw.status, raw.from) {
         (b'A', _) => (ChangeStatus::Added, raw.mode),
         (b'D', _) => (ChangeStatus::Deleted, raw.old_mode),

@@ -9,6 +9,7 @@ mod diff;
 mod history;
 mod merge;
 mod remote;
+mod sides;
 mod status;
 mod store;
 mod tree;

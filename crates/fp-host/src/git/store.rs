@@ -89,7 +89,11 @@ impl Git {
     /// doesn't have. Untracked files stay. One process.
     pub(crate) fn bring_to(&self, index: &Path, tree: &Oid) -> HostResult<()> {
         let call = self.call_on(index, "read-tree --reset -u");
-        call.arg(tree.as_str()).output().map(drop)
+        let finished = call.arg(tree.as_str()).run()?;
+        match finished.failed_with(&["unable to read"]) {
+            Some(failure) => Err(failure.clone().into_missing(tree)),
+            None => finished.into_output().map(drop),
+        }
     }
 
     /// The paths in `index`, or, for `changed`, those of the working tree that differ from it or aren't in it, without
@@ -108,14 +112,23 @@ impl Git {
         if !self.worktree().join(".gitmodules").exists() {
             return Ok(Vec::new());
         }
-        let output = self.call_on(index, "ls-files -z --stage").output()?;
-        let found = records_of(&output).filter_map(|record| {
-            let rest = record.strip_prefix(b"160000 ")?;
-            let (entry, path) = rest.split_at(rest.iter().position(|&byte| byte == b'\t')?);
-            let id = std::str::from_utf8(entry).ok()?.split(' ').next()?;
-            Some((RepoPath::from_bytes(&path[1..]), id.parse().ok()?))
+        let entries = self.entries(index)?.into_iter();
+        let found = entries.filter_map(|(entry, path)| {
+            let id = entry.strip_prefix("160000 ")?.split(' ').next()?;
+            Some((path, id.parse().ok()?))
         });
         Ok(found.collect())
+    }
+
+    /// The entries of `index`: the mode, the id and the stage, then the path. One process.
+    pub(crate) fn entries(&self, index: &Path) -> HostResult<Vec<(String, RepoPath)>> {
+        let output = self.call_on(index, "ls-files -z --stage").output()?;
+        let entries = records_of(&output).filter_map(|record| {
+            let (entry, path) = record.split_at(record.iter().position(|&byte| byte == b'\t')?);
+            let entry = String::from_utf8_lossy(entry).into_owned();
+            Some((entry, RepoPath::from_bytes(&path[1..])))
+        });
+        Ok(entries.collect())
     }
 
     /// The tree of `index` with `paths` as the working tree has them. Leaves `index` alone. Three processes.

@@ -63,8 +63,11 @@ pub fn check_at_end(plan: &OpenPlan, now: impl Fn() -> jiff::Timestamp) -> HostR
     }
     let agreed = plan.agreed_commands(&state)?;
     let place = Place::of_newest(plan, &state)?;
+    let limits = check_limits(&plan.settings);
     let mut checks = Vec::new();
-    for command in commands {
+    let unready = place.set_up(&state, agreed, limits)?;
+    checks.extend(unready.iter().map(command_check));
+    for command in commands.iter().filter(|_| unready.is_none()) {
         match missing_program(command) {
             Some(program) => checks.push(Check {
                 name: command_check_name(command),
@@ -72,11 +75,7 @@ pub fn check_at_end(plan: &OpenPlan, now: impl Fn() -> jiff::Timestamp) -> HostR
                 detail: format!("{program} isn't installed"),
             }),
             None => {
-                let run = agreed.run(
-                    [command.as_str()],
-                    place.folder(),
-                    check_limits(&plan.settings),
-                );
+                let run = agreed.run([command.as_str()], place.folder(), limits);
                 checks.extend(run.iter().map(command_check));
             }
         }

@@ -8,7 +8,7 @@ use fp_plan::settings::{CheckPlace, Settings};
 use fp_run::run::state::{MeasuredWork, TaskState};
 use fp_run::run::{State, refuse};
 use fp_run::verification::change::ChangeStatus;
-use fp_run::verification::{CommandRun, TaskScope};
+use fp_run::verification::{CommandEnd, CommandRun, TaskScope};
 
 use super::{paths, worktree};
 use crate::bench::{Bench, Changed};
@@ -147,6 +147,26 @@ impl Place {
             }
             Self::Checkout(_) => Ok(()),
         }
+    }
+
+    /// Runs the setup commands of the approval in `state`, if that is due on this bench. Returns a run that failed.
+    pub(super) fn set_up(
+        &self,
+        state: &State,
+        agreed: AgreedCommands,
+        limits: Limits,
+    ) -> HostResult<Option<CommandRun>> {
+        let (Self::Bench(bench), Some(approval)) = (self, &state.approval) else {
+            return Ok(None);
+        };
+        let commands = &approval.setup;
+        let run = || {
+            let lines = commands.iter().map(String::as_str);
+            agreed.run(lines, self.folder(), limits)
+        };
+        let runs = bench.set_up(commands, run)?.into_iter();
+        let mut failed = runs.filter(|run| run.end != Some(CommandEnd::Exited(0)));
+        Ok(failed.next())
     }
 
     /// Runs `lines` on `work`, which is in place. If they change the task's own files, as a formatter does, that counts

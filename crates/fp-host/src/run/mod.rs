@@ -8,6 +8,7 @@ mod frozen;
 mod integrate;
 pub mod place;
 pub mod rollback;
+pub mod shown_change;
 pub mod trial;
 pub mod verify;
 pub mod worktree;

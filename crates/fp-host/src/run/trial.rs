@@ -6,11 +6,11 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use fp_plan::text::{command_span, prompt_path};
-use fp_run::verification::CommandEnd;
+use fp_run::verification::{CommandEnd, command_check};
 use jiff::Timestamp;
 
 use super::frozen::Place;
-use super::verify::check_limits;
+use super::verify::{check_limits, unready};
 use crate::error::HostResult;
 use crate::plan::OpenPlan;
 use crate::process::Limits;
@@ -40,8 +40,11 @@ pub fn try_commands(
     if commands.is_empty() && state.untried.is_empty() {
         return Ok(Vec::new());
     }
-    let limits = check_limits(&plan.settings);
     let place = Place::of_newest(plan, &state)?;
+    let limits = check_limits(&plan.settings);
+    if let Some(run) = place.set_up(&state, agreed, limits)? {
+        return Err(unready(&command_check(&run)));
+    }
     let began = place.tree_now()?;
     let started = Instant::now();
     let (mut runs, mut notes, mut known) = (Vec::new(), Vec::new(), BTreeSet::new());

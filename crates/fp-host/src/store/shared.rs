@@ -172,9 +172,10 @@ impl Store {
     ) -> HostResult<()> {
         let ledger = self.lock(PATIENCE)?;
         let approval = ledger.state().approval.iter();
-        let mut end_commands = approval.flat_map(|approval| &approval.end_commands);
-        if end_commands.any(|command| redacted(command) != *command) {
-            return Err(secret_found("a command that runs at the end"));
+        let mut commands =
+            approval.flat_map(|approval| approval.setup.iter().chain(&approval.end_commands));
+        if commands.any(|command| redacted(command) != *command) {
+            return Err(secret_found("a command of the setup or of the end"));
         }
         let joined = Event::Joined {
             head: head.to_string(),

@@ -14,6 +14,7 @@ pub enum FieldKind {
     Hints,
     References,
     Guardrails,
+    Setup,
     TestCommands,
     Verify,
     Covers,
@@ -92,7 +93,7 @@ const YES_OR_NO: FieldForm = FieldForm::Choice(&[
 const LEVEL: FieldForm = FieldForm::Choice(&[&["low"], &["medium"], &["high"]]);
 
 /// All fields in writing order.
-const FIELDS: [FieldRow; 16] = [
+const FIELDS: [FieldRow; 17] = [
     field_row(FieldKind::Complexity, "Complexity", FieldForm::Number),
     field_row(FieldKind::Description, "Description", FieldForm::Prose),
     FieldRow {
@@ -106,6 +107,7 @@ const FIELDS: [FieldRow; 16] = [
     field_row(FieldKind::Hints, "Hints", FieldForm::Remarks),
     field_row(FieldKind::References, "References", FieldForm::References),
     field_row(FieldKind::Guardrails, "Guardrails", FieldForm::Remarks),
+    field_row(FieldKind::Setup, "Setup", FieldForm::Commands),
     field_row(
         FieldKind::TestCommands,
         "Test Commands",

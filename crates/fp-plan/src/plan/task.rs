@@ -242,6 +242,13 @@ impl<'t> Plan<'t> {
         if self.crlf { "\r\n" } else { "\n" }
     }
 
+    /// The commands that a fresh checkout needs before any other, which only the root has.
+    pub fn setup_commands(&self) -> impl Iterator<Item = &str> {
+        let root = self.root.map(|root| &self.tasks[root]);
+        root.into_iter()
+            .flat_map(|root| root.fields.texts(FieldKind::Setup))
+    }
+
     pub fn leaves(&self) -> impl Iterator<Item = &Task<'t>> {
         self.tasks.iter().filter(|t| t.is_leaf())
     }

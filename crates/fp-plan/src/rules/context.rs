@@ -11,6 +11,7 @@ use crate::diagnostic::{Diagnostic, Span};
 use crate::plan::graph::{Graph, PlanIndex};
 use crate::plan::path::{Reference, literal_prefix, normal, reference};
 use crate::plan::task::{Plan, Task, TaskIndex};
+use crate::setup::setup_files;
 
 /// The facts about a plan's surroundings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,28 +81,33 @@ pub fn mentioned_paths<'p>(plan: &'p Plan<'_>) -> HashMap<Cow<'p, str>, bool> {
             *found.entry(path).or_default() |= has_line;
         }
     };
+    setup_files().for_each(|file| add_path(file, false));
     for leaf in plan.leaves() {
         leaf.files()
             .for_each(|file| add_path(literal_prefix(file), false));
         for Reference { path, line, .. } in leaf.references().filter_map(reference) {
             add_path(path, line.is_some());
         }
-        let programs = leaf
-            .commands()
-            .filter_map(|command| program_of(&command.text));
-        let scripts = programs.filter(|word| word.contains('/'));
-        scripts.for_each(|script| add_path(script, false));
     }
+    let of_leaves = plan.leaves().flat_map(|leaf| leaf.commands());
+    let commands = plan
+        .setup_commands()
+        .chain(of_leaves.map(|item| &*item.text));
+    let scripts = commands
+        .filter_map(program_of)
+        .filter(|word| word.contains('/'));
+    scripts.for_each(|script| add_path(script, false));
     found
 }
 
 /// The words in the commands of `plan` to look up on the search path: those that start a command, and those that may
 /// start one after a comma.
 pub fn mentioned_programs<'p>(plan: &'p Plan<'_>) -> HashSet<&'p str> {
-    let commands = plan.leaves().flat_map(|leaf| leaf.commands());
-    let words = commands.flat_map(|item| {
-        let first = program_of(&item.text).into_iter();
-        first.chain(words_behind_commas(&item.text))
+    let of_leaves = plan.leaves().flat_map(|leaf| leaf.commands());
+    let of_leaves = of_leaves.map(|item| &*item.text);
+    let words = plan.setup_commands().chain(of_leaves).flat_map(|line| {
+        let first = program_of(line).into_iter();
+        first.chain(words_behind_commas(line))
     });
     let programs = words.filter(|word| !word.contains('/') && !is_builtin(word));
     programs.collect()

@@ -12,11 +12,17 @@ pub(super) static RULE: Rule = Rule {
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Test Commands: cargo test\u{200b} number",
     good: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Test Commands: cargo test number",
-    check: Check::AnyLeaf(check_leaf),
+    check: Check::Task(check_task),
 };
 
-fn check_leaf(_: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
-    for command in task.commands() {
+fn check_task(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSink<'_>) {
+    let task = context.task(index);
+    for command in task
+        .fields
+        .items(FieldKind::Setup)
+        .iter()
+        .chain(task.commands())
+    {
         if let Some(hidden) = command.text.chars().find(|c| is_hidden(*c)) {
             let code = u32::from(hidden);
             let detail = format!("the command has an invisible character, U+{code:04X}");

@@ -19,6 +19,7 @@ mod missing_file_boundary;
 mod missing_files;
 mod missing_guardrails;
 mod missing_hints;
+mod missing_setup;
 mod missing_test_command;
 mod missing_tests_required;
 mod over_complexity;
@@ -114,6 +115,7 @@ pub static RULES: &[&Rule] = &[
     &hidden_character::RULE,
     &unknown_program::RULE,
     &missing_test_command::RULE,
+    &missing_setup::RULE,
     &missing_file_boundary::RULE,
     &hint_count::RULE,
     &uncovered_requirement::RULE,

@@ -34,6 +34,14 @@ fn facts() -> RuleFacts {
     }
 }
 
+/// [`facts`] of a project with a lock file.
+fn facts_with_lock() -> RuleFacts {
+    let mut facts = facts();
+    let lock = PathFact::File { lines: None };
+    facts.paths.insert("package-lock.json".to_owned(), lock);
+    facts
+}
+
 fn found(text: &str, facts: &RuleFacts) -> Vec<Diagnostic> {
     let (plan, parsed) = parse(text);
     check_plan(&plan, &parsed, facts)
@@ -48,8 +56,11 @@ fn ids(text: &str) -> Vec<&'static str> {
 
 #[test]
 fn every_rule_holds_for_its_examples() {
-    let facts = facts();
     for rule in RULES {
+        let facts = match rule.id {
+            "missing-setup" => facts_with_lock(),
+            _ => facts(),
+        };
         let count = |text: &str| {
             found(text, &facts)
                 .iter()
@@ -96,7 +107,7 @@ fn every_rule_holds_for_its_examples() {
 #[test]
 fn the_catalogue_is_complete() {
     let unique: HashSet<&str> = RULES.iter().map(|rule| rule.id).collect();
-    assert_eq!((RULES.len(), unique.len()), (29, 29));
+    assert_eq!((RULES.len(), unique.len()), (30, 30));
     assert!(find_rule("syntax").is_some() && find_rule("nonsense").is_none());
     let errors = RULES
         .iter()
@@ -670,6 +681,48 @@ fn line() -> impl Strategy<Value = String> {
         3 => (0_usize..5, text).prop_map(|(depth, text)| format!("{}- {text}\n", "  ".repeat(depth))),
         2 => (0_usize..5, list).prop_map(|(depth, text)| format!("{}- {text}\n", "  ".repeat(depth))),
     ]
+}
+
+#[test]
+fn setup_is_the_roots_and_shown_as_it_runs() {
+    const TREE: &str =
+        "- [ID: root] A\n  - Setup: npm ci\n- [ID: 1] B\n  - Test Commands: npm test\n";
+    let rules = |text: &str| -> Vec<&str> {
+        let setup_rules = [
+            "hidden-character",
+            "missing-setup",
+            "parent-fields",
+            "unknown-program",
+        ];
+        let mut ids: Vec<&str> = found(text, &facts_with_lock())
+            .iter()
+            .map(|diagnostic| diagnostic.rule)
+            .filter(|id| setup_rules.contains(id))
+            .collect();
+        ids.dedup();
+        ids
+    };
+    let check = |setup: &str, expect: &[&str]| {
+        assert_eq!(
+            rules(&TREE.replace("  - Setup: npm ci\n", setup)),
+            expect,
+            "{setup:?}"
+        );
+    };
+    check("  - Setup: npm ci\n", &[]);
+    check("  - Setup: none\n", &[]);
+    check("", &["missing-setup"]);
+    check("  - Setup: npm\u{200b} ci\n", &["hidden-character"]);
+    check("  - Setup: crago fetch\n", &["unknown-program"]);
+    assert_eq!(
+        rules("- [ID: root] A\n  - Setup: none\n- [ID: 1] B\n  - Setup: npm\u{202e} ci\n"),
+        ["parent-fields", "hidden-character"]
+    );
+    assert_eq!(
+        rules("- [ID: root] A\n- [ID: 1] B\n"),
+        [""; 0],
+        "nothing runs"
+    );
 }
 
 proptest! {

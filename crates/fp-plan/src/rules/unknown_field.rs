@@ -7,8 +7,8 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     finds: "A field that is not of the language or is given twice, or a value that its field doesn't take",
     why: "Nothing reads it. Often it is a field of the language under another name, and the task lacks that one. \
-          The fields are Acceptance, Dependencies, Files, Tests Required, Hints, References, Guardrails, Test \
-          Commands, Verify, Covers, Group, Risk (low, medium or high) and Priority, and in the heading dialect \
+          The fields are Acceptance, Dependencies, Files, Tests Required, Hints, References, Guardrails, Setup \
+          (of the root), Test Commands, Verify, Covers, Group, Risk (low, medium or high) and Priority, and in the heading dialect \
           Complexity and Description.",
     fix: None,
     bad: "- [ID: 1] Parse numbers (Complexity: 2)\n  - Owner: somebody",

@@ -25,17 +25,22 @@ fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
     const NO_PROGRAM: &str =
         "install it on this machine, or correct the command; keep it if a task installs it";
     let mut missing: HashSet<&str> = HashSet::new();
-    for leaf in context.plan.leaves().filter(|leaf| !leaf.broken) {
-        for command in leaf.commands() {
-            let word = program_of(&command.text).filter(|word| !is_there(context, word));
-            if let Some(word) = word.filter(|word| missing.insert(word)) {
-                let (what, hint) = match word.contains('/') {
-                    true => ("file", NO_FILE),
-                    false => ("program", NO_PROGRAM),
-                };
-                sink.report(leaf, command.span, format!("there is no {what} `{word}`"))
-                    .set_hint(hint);
-            }
+    let root = context.plan.root.map(|root| context.task(root)).into_iter();
+    let of_root = root.flat_map(|root| {
+        let setup = root.fields.items(FieldKind::Setup).iter();
+        setup.map(move |command| (root, command))
+    });
+    let leaves = context.plan.leaves().filter(|leaf| !leaf.broken);
+    let of_leaves = leaves.flat_map(|leaf| leaf.commands().map(move |command| (leaf, command)));
+    for (task, command) in of_root.chain(of_leaves) {
+        let word = program_of(&command.text).filter(|word| !is_there(context, word));
+        if let Some(word) = word.filter(|word| missing.insert(word)) {
+            let (what, hint) = match word.contains('/') {
+                true => ("file", NO_FILE),
+                false => ("program", NO_PROGRAM),
+            };
+            sink.report(task, command.span, format!("there is no {what} `{word}`"))
+                .set_hint(hint);
         }
     }
 }

@@ -102,7 +102,7 @@ const ALLOWED: [(&[Caller], &str); 6] = [
         &[Caller::Lead, Caller::Verifier],
         "
         verify
-        verdict --fail= --iteration= --note= --pass= --summary=
+        verdict --fail= --from= --iteration= --note= --pass= --summary= --tree=
         ",
     ),
     (
@@ -262,7 +262,9 @@ pub enum LineJudgement {
 /// redirection, pipe or background job, can be [`LineJudgement::Own`].
 pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
     let is_own = |call: &Vec<String>| call.first().is_some_and(|program| program == "fp");
-    let own = shell_calls(line, false).filter(|calls| calls.iter().all(is_own));
+    let written = call_with_text(line);
+    let own = shell_calls(written.unwrap_or(line), false).filter(|calls| calls.iter().all(is_own));
+    let own = own.filter(|calls| written.is_none() || calls.iter().all(|call| reads_verdict(call)));
     let called = match &own {
         Some(calls) => calls.iter().map(|call| arguments_of(call)).collect(),
         None => {
@@ -280,6 +282,23 @@ pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
         }
         _ => LineJudgement::Unknown,
     }
+}
+
+/// The beginning of `line` if all that follows is its standard input, a text that a shell leaves alone: `<<'END'`, the
+/// text, and `END` on the last line.
+fn call_with_text(line: &str) -> Option<&str> {
+    let (call, rest) = line.split_once(" <<'")?;
+    let (end, text) = rest.split_once("'\n")?;
+    let is_word = !end.is_empty() && end.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let mut lines = text.split('\n').skip_while(|line| *line != end);
+    let is_ended = lines.next().is_some() && lines.all(|line| line.trim_matches(' ').is_empty());
+    (is_word && is_ended && !text.contains('\0')).then_some(call)
+}
+
+/// True if `call` reads a verdict from its standard input.
+fn reads_verdict(call: &[String]) -> bool {
+    call.get(1).is_some_and(|word| word == "verdict")
+        && call.windows(2).any(|two| two == ["--from", "-"])
 }
 
 /// The arguments of `call`, without the program, in the current spelling.
@@ -463,11 +482,15 @@ fn is_harmless(arguments: &[String], caller: Caller) -> bool {
     // A file that the caller chooses could be any of the user's files.
     let edits_any_file = has(|word| word.starts_with("--fix") || word == "--fmt")
         && (caller == Caller::Stranger || has(|word| word.to_ascii_lowercase().contains(".md")));
+    let is_file = |two: &[String]| two[0] == "--from" && two[1] != "-";
+    let reads_any_file =
+        has(|word| word.starts_with("--from=")) || arguments.windows(2).any(is_file);
     // Only the lead talks with the user.
     let speaks_for_user = caller != Caller::Lead
         && is_command("interview")
         && has(|word| matches!(word, "user" | "--by=user"));
     !edits_any_file
+        && !reads_any_file
         && !speaks_for_user
         && allowed_calls().any(|(of, line)| of.contains(&caller) && covers_call(line, arguments))
 }
@@ -661,6 +684,51 @@ mod tests {
         check("fp report p --out /home/me/.profile --force", false);
         check("fp show p --format=html --out=x", false);
         check("fp export p --to csv", true);
+    }
+
+    #[test]
+    fn a_verdict_may_come_as_a_text() {
+        const CALL: &str = "fp verdict p 1 --iteration 1 --tree 0123456789 --from - <<'END'\n";
+        let check = |line: &str, expect: bool| {
+            assert_eq!(is_own(line, Caller::Verifier), expect, "{line:?}");
+        };
+        let text = "pass 1: it's `so` $(x) \"y\" | & ; > <<'E'\n  END\nEND of it\n";
+        check(&format!("{CALL}{text}END"), true);
+        check(&format!("{CALL}END\n \n"), true);
+        check(&format!("{CALL}{text}"), false);
+        check(&format!("{CALL}{text}END\ntouch q"), false);
+        check(&format!("{CALL}x\nEND\nEND"), false);
+        check(&format!("{CALL}x\0\nEND"), false);
+        check(&format!("{}x\nEND", CALL.replace('\'', "\"")), false);
+        check(&format!("{}x\nEND", CALL.replace('\'', "")), false);
+        check(&format!("{}x\nEND", CALL.replace("<<", "<<-")), false);
+        check(&format!("{}x\nEND", CALL.replace("--from - ", "")), false);
+        check(
+            &format!("{}x\nEND", CALL.replace("<<'END'", "<<'END' > q")),
+            false,
+        );
+        check(
+            &format!("{}x\nEND", CALL.replace("--iteration 1", "$(touch q)")),
+            false,
+        );
+        check(
+            &format!("{}x\nEND", CALL.replace("--iteration 1", "&& touch q")),
+            false,
+        );
+        check(
+            &format!("{}x\nEND", CALL.replace("--iteration 1", "--note 'a")),
+            false,
+        );
+        check("fp verify p 1 <<'END'\nx\nEND", false);
+        check("fp verdict p 1 --from -", true);
+        check("fp verdict p 1 --from /home/me/.ssh/id", false);
+        check("fp verdict p 1 --from=x", false);
+        check("fp verdict p 1 --from - --from x", false);
+        let of_builder = judge_line(&format!("{CALL}{text}END"), Caller::Builder);
+        assert!(
+            matches!(of_builder, LineJudgement::NotYours(_)),
+            "{of_builder:?}"
+        );
     }
 
     #[test]

@@ -22,6 +22,9 @@ pub fn evidence_page(task: &TaskState, criteria: &[String], at: Timestamp) -> St
         one_line(&task.leaf.title),
         verdict.map_or(task.iteration, |verdict| verdict.iteration),
     );
+    if let Some(judged) = task.measured() {
+        let _ = writeln!(page, "Tree: {}", one_line(&judged.tree));
+    }
     page.push_str(
         "\n## Criteria Results\n\n| # | Criterion | Result | Evidence |\n|---|-----------|--------|---------|\n",
     );

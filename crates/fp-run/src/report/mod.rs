@@ -1,5 +1,6 @@
 //! Builds the reports that several views share, as data.
 
+pub mod change_text;
 pub mod cost;
 mod course;
 pub mod evidence;

@@ -25,10 +25,12 @@ pub fn hash(bytes: &[u8]) -> String {
 pub fn consent_hash(state: &State) -> String {
     let leaves: Vec<&Leaf> = state.tasks.iter().map(|task| &task.leaf).collect();
     let approval = state.approval.as_ref();
-    let commands = approval.map_or(&[][..], |approval| &approval.end_commands);
-    let approved = match commands.is_empty() {
-        true => serde_json::to_vec(&leaves),
-        false => serde_json::to_vec(&(leaves, commands)),
+    let at_end = approval.map_or(&[][..], |approval| &approval.end_commands);
+    let setup = approval.map_or(&[][..], |approval| &approval.setup);
+    let approved = match (at_end, setup) {
+        ([], []) => serde_json::to_vec(&leaves),
+        (_, []) => serde_json::to_vec(&(leaves, at_end)),
+        _ => serde_json::to_vec(&(leaves, at_end, setup)),
     };
     // Falling back to a default would give every plan that can't be serialised the same consent.
     hash(&approved.expect("leaves and commands have text keys and plain values"))
@@ -113,14 +115,16 @@ mod tests {
 
     #[test]
     fn a_consent_is_for_these_leaves_and_commands_alone() {
-        let of = |tree: &str, commands: &[&str]| {
+        let lines = |commands: &[&str]| commands.iter().map(|line| (*line).to_owned()).collect();
+        let of = |tree: &str, at_end: &[&str], setup: &[&str]| {
             let mut state = State::new(fp_plan::plan::id::PlanId::new("p").unwrap());
             let approval = crate::run::event::Approve {
                 tree_hash: String::new(),
                 leaves: approved(tree),
                 base: None,
                 commits: None,
-                end_commands: commands.iter().map(|line| (*line).to_owned()).collect(),
+                end_commands: lines(at_end),
+                setup: lines(setup),
                 by: crate::run::event::Decider::User,
             };
             for event in state.approve(approval).unwrap() {
@@ -129,10 +133,12 @@ mod tests {
             consent_hash(&state)
         };
         let hashes = [
-            of(TREE, &[]),
-            of(TREE, &["make"]),
-            of(TREE, &["make", "true"]),
-            of(&TREE.replace("it does", "it does not"), &[]),
+            of(TREE, &[], &[]),
+            of(TREE, &["make"], &[]),
+            of(TREE, &[], &["make"]),
+            of(TREE, &["make", "true"], &[]),
+            of(TREE, &["make"], &["true"]),
+            of(&TREE.replace("it does", "it does not"), &[], &[]),
         ];
         let distinct: BTreeSet<&String> = hashes.iter().collect();
         assert_eq!(distinct.len(), hashes.len(), "{hashes:?}");

@@ -143,6 +143,8 @@ pub struct AgreedContent {
     tasks: Vec<AgreedTask>,
     commands: BTreeSet<String>,
     end_commands: Vec<String>,
+    #[serde(default)]
+    setup: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -165,6 +167,7 @@ impl AgreedContent {
                 .map(str::to_owned)
                 .collect(),
             end_commands: end_commands.to_vec(),
+            setup: tree.setup_commands().map(str::to_owned).collect(),
         }
     }
 
@@ -189,10 +192,14 @@ impl AgreedContent {
                 lines.push(format!("- {how}: {}{rest}", first_few(&named, NAMED)));
             }
         }
-        let is_dropped = |line: &&String| !end_commands.contains(line);
-        for line in self.end_commands.iter().filter(is_dropped) {
-            let line = shown_command(line);
-            lines.push(format!("- no longer runs at the end: {line}"));
+        for (when, before, now) in [
+            ("in a fresh checkout", &self.setup, &now.setup),
+            ("at the end", &self.end_commands, &now.end_commands),
+        ] {
+            for line in before.iter().filter(|line| !now.contains(line)) {
+                let line = shown_command(line);
+                lines.push(format!("- no longer runs {when}: {line}"));
+            }
         }
         let first = match lines.is_empty() {
             true => "Nothing has changed since you approved it.",
@@ -217,17 +224,19 @@ impl AgreedContent {
     }
 }
 
-fn all_commands<'p>(
+/// Every command that an approval allows.
+pub fn all_commands<'p>(
     tree: &'p Plan<'_>,
     end_commands: &'p [String],
 ) -> impl Iterator<Item = &'p str> {
     let of_tasks = tree
         .leaves()
         .flat_map(|leaf| leaf.test_commands().chain(leaf.verify()));
-    of_tasks.chain(end_commands.iter().map(String::as_str))
+    let of_tree = tree.setup_commands().chain(of_tasks);
+    of_tree.chain(end_commands.iter().map(String::as_str))
 }
 
-/// The commands of a tree's tasks and those at the end, one entry each, grouped by program.
+/// The commands of a tree, its setup included, and those at the end, one entry each, grouped by program.
 pub fn commands_by_program(tree: &Plan, end_commands: &[String]) -> Vec<String> {
     listed_commands(all_commands(tree, end_commands))
 }

@@ -43,7 +43,9 @@ impl State {
         let mut kept = self.close_questions(is_drift, AnswerChoice::Keep);
         kept.extend((!drifted.is_empty()).then_some(Event::Kept { tasks: drifted }));
         let same = |approval: &Approval| {
-            approval.tree_hash == approve.tree_hash && approval.end_commands == approve.end_commands
+            approval.tree_hash == approve.tree_hash
+                && approval.end_commands == approve.end_commands
+                && approval.setup == approve.setup
         };
         if self.approval.as_ref().is_some_and(same)
             && self.tasks.iter().all(|task| !task.to_revise)

@@ -312,6 +312,9 @@ pub struct Approve {
     /// The commands to run once no task is left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub end_commands: Vec<String>,
+    /// The commands that a fresh checkout needs before any other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub setup: Vec<String>,
     pub by: Decider,
 }
 

@@ -273,6 +273,7 @@ impl State {
             by: approve.by,
             commits: approve.commits.clone(),
             end_commands: approve.end_commands.clone(),
+            setup: approve.setup.clone(),
             code: None,
         });
         self.take_leaves(&approve.leaves);

@@ -110,6 +110,9 @@ pub struct Approval {
     pub commits: Option<CommitHistory>,
     /// The commands to run once no task is left.
     pub end_commands: Vec<String>,
+    /// The commands that a fresh checkout needs before any other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub setup: Vec<String>,
     /// The authentication code of the approval's log line, which only this machine can compute.
     pub code: Option<String>,
 }

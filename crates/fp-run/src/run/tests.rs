@@ -143,6 +143,7 @@ fn a_verdict_needs_every_check() {
             evidence: "fine".into(),
         }],
         summary: String::new(),
+        tree: None,
     };
     let events = machine
         .state
@@ -283,6 +284,7 @@ fn an_opinion_judges_each_criterion_once() {
         let opinion = VerifierOpinion {
             judgements: judged.iter().map(judgement).collect(),
             summary: String::new(),
+            tree: None,
         };
         let found = opinion
             .check_complete(2)

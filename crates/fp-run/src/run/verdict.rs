@@ -7,7 +7,7 @@ use super::decide::RunDecision;
 use super::event::{Base, Decider, Event, Judgement};
 use super::question::{AnswerChoice, ClosedUnanswered, Topic, said_within};
 use super::ready::{ExecutionModel, Obstacle};
-use super::refusal::{Refusal, refuse};
+use super::refusal::{Refusal, decline, refuse};
 use super::state::{CommitIntent, MeasuredWork, State, Status, TaskState, TaskVerdict};
 use crate::verification::{Check, CheckVerdict, list};
 use fp_plan::plan::id::TaskId;
@@ -27,6 +27,8 @@ pub struct VerifierOpinion {
     pub judgements: Vec<Judgement>,
     /// One or two sentences.
     pub summary: String,
+    /// The beginning of the id of the judged tree, if known.
+    pub tree: Option<String>,
 }
 
 /// The reason why an opinion is incomplete or invalid.
@@ -152,6 +154,23 @@ impl State {
         token: String,
     ) -> RunDecision {
         let task = self.expect_submitted(id, iteration)?;
+        let verified = task
+            .verification
+            .as_ref()
+            .map_or("", |verified| &verified.tree);
+        if let Some(judged) = opinion
+            .tree
+            .as_deref()
+            .filter(|judged| !verified.starts_with(judged))
+        {
+            return Err(decline(
+                format!("task {id} has another tree now than {judged}, which was judged"),
+                format!(
+                    "run `fp verify {} {id}` again, and judge what it shows",
+                    self.plan_id
+                ),
+            ));
+        }
         let checks = task.verification.as_ref().map_or(&[][..], |v| &v.checks);
         let reasons = reasons(&opinion, criteria, checks);
         let (pass, summary) = (reasons.is_empty(), opinion.summary.clone());

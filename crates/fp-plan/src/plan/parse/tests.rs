@@ -69,6 +69,7 @@ fn outline(text: &str) -> String {
         entries(&mut out, "H", fields.get(FieldKind::Hints));
         entries(&mut out, "R", fields.get(FieldKind::References));
         entries(&mut out, "G", fields.get(FieldKind::Guardrails));
+        entries(&mut out, "setup", fields.get(FieldKind::Setup));
         entries(&mut out, "C", fields.get(FieldKind::TestCommands));
         entries(&mut out, "covers", fields.get(FieldKind::Covers));
         for (name, kind) in [
@@ -765,7 +766,7 @@ fn an_absent_field_is_not_an_empty_one() {
             "{kind:?}"
         );
     }
-    assert_eq!(lists.len(), 9);
+    assert_eq!(lists.len(), 10);
 }
 
 #[test]
@@ -829,7 +830,7 @@ fn a_repeated_id_drops_no_task() {
 /// Every field in every accepted form, in both dialects.
 #[test]
 fn every_form_of_every_field_says_the_same() {
-    let lists: [(&str, &str, &[&str], &str); 9] = [
+    let lists: [(&str, &str, &[&str], &str); 10] = [
         ("Acceptance", "a; b", &["a", "b"], "A=[\"a\", \"b\"]"),
         ("Dependencies", "2, 3", &["2", "3"], "D=[\"2\", \"3\"]"),
         ("After", "2, 3", &["2", "3"], "after=[\"2\", \"3\"]"),
@@ -847,6 +848,12 @@ fn every_form_of_every_field_says_the_same() {
             "R=[\"a.rs:1 - x\", \"b.rs\"]",
         ),
         ("Guardrails", "a; b", &["a", "b"], "G=[\"a\", \"b\"]"),
+        (
+            "Setup",
+            "`a; b`; c",
+            &["`a; b`", "c"],
+            "setup=[\"a; b\", \"c\"]",
+        ),
         (
             "Test Commands",
             "`a; b`; c",

@@ -284,6 +284,7 @@ fn what_the_verifier_says_is_asked_about_without_a_second_full_stop() {
             evidence: "no.".into(),
         }],
         summary: summary.into(),
+        tree: None,
     };
     for _ in 0..MAX_ITERATIONS {
         machine.claim(&builder(0));

@@ -60,6 +60,7 @@ impl Machine {
             base: None,
             commits: None,
             end_commands: Vec::new(),
+            setup: Vec::new(),
             by: Decider::User,
         };
         let events = self.state.approve(approve).unwrap();
@@ -281,6 +282,7 @@ impl Machine {
                 evidence: "seen".into(),
             }],
             summary: String::new(),
+            tree: None,
         };
         if let Ok(events) = self
             .state

@@ -167,6 +167,7 @@ fn what_has_no_commit_is_measured_from_where_it_began() {
             evidence: "seen".into(),
         }],
         summary: String::new(),
+        tree: None,
     };
     let events = machine
         .state

@@ -19,6 +19,7 @@ fn passed() -> Machine {
             evidence: "seen".into(),
         }],
         summary: String::new(),
+        tree: None,
     };
     let token = machine.token();
     let events = machine
@@ -158,6 +159,7 @@ fn a_failed_leaf_can_be_mended_but_not_removed() {
             base: None,
             commits: None,
             end_commands: Vec::new(),
+            setup: Vec::new(),
             by: Decider::User,
         })
     };
