@@ -84,6 +84,11 @@ fn a_file_changed_after_the_verification_is_verified_again() {
         scene.submit();
         assert_eq!(scene.failing(), Vec::<String>::new(), "{place:?}");
         scene.write("src/a.rs", &DONE.replace('2', "3"));
+        let refused = scene.environment.pass("1");
+        assert!(
+            refused.code == 1 && refused.stderr.contains("another tree"),
+            "{place:?}: {refused}"
+        );
         let verdict = scene.environment.pass("1");
         assert!(
             verdict.stdout.starts_with("Task 1 did not pass"),
