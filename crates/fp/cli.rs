@@ -458,7 +458,7 @@ mod tests {
     }
 
     /// Flags that the hook leaves to the user's own rules, by command. A new flag belongs in the hook's list or here.
-    const ASKED_ABOUT: [(&str, &[&str]); 11] = [
+    const ASKED_ABOUT: [(&str, &[&str]); 12] = [
         ("approve", &["yes"]),
         ("config set", &["project", "user"]),
         ("config trust", &["yes"]),
@@ -470,6 +470,8 @@ mod tests {
         ("run", &["agent", "budget", "unattended", "yes"]),
         ("run start", &["attended", "here", "session"]),
         ("show", &["out"]),
+        // Only standard input is allowed.
+        ("verdict", &["from"]),
     ];
     /// Commands that are for the user only, with all of their flags.
     const OF_THE_USER: [&str; 12] = [

@@ -38,13 +38,14 @@ fn judged(pass: bool) -> Environment {
 fn what_a_verdict_rests_on() {
     let environment = judged(true);
     let text = shown(&environment, &[]).stdout;
-    assert_snapshot!(text, @r"
+    assert_snapshot!(text, @"
     # Verification Evidence: Task 1
 
     Result: PASS
     Timestamp: 2026-11-21T09:00:00Z
     Task: Write part 1
     Iteration: 1
+    Tree: 72bbee1451fc8e0ded4f41b0351dfe548d672db6
 
     ## Criteria Results
 

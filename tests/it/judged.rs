@@ -91,7 +91,7 @@ fn the_change_is_printed_and_the_next_attempts_difference() {
 
         fp verdict sample-20261121 1 --iteration 1 --tree 8e0d960f3720 --pass '1: EVIDENCE' --summary 'TEXT'
 
-    Texts with quotes of their own go without flags: end the line with `--from - <<'END'`, then lines `pass 1: EVIDENCE`, `fail 2: REASON`, `summary: TEXT`, and `END`.
+    Where a text has quotes, `--from - <<'END'` instead of the flags, then lines `pass 1: EVIDENCE`, `fail 2: REASON`, `summary: TEXT`, and `END`.
     ");
     let failed = verdict(
         &environment,
@@ -150,7 +150,7 @@ fn the_change_is_printed_and_the_next_attempts_difference() {
 
         fp verdict sample-20261121 1 --iteration 2 --tree f8c712f8eb00 --pass '1: EVIDENCE' --summary 'TEXT'
 
-    Texts with quotes of their own go without flags: end the line with `--from - <<'END'`, then lines `pass 1: EVIDENCE`, `fail 2: REASON`, `summary: TEXT`, and `END`.
+    Where a text has quotes, `--from - <<'END'` instead of the flags, then lines `pass 1: EVIDENCE`, `fail 2: REASON`, `summary: TEXT`, and `END`.
     "#);
 }
 
@@ -212,7 +212,7 @@ fn a_verdict_is_about_the_tree_that_was_shown() {
     assert_snapshot!(judge("0123456789"), @"
     exit status: 1
     --- stderr
-    error: task 1 has another tree now than 0123456789, which was judged
+    error: tree 0123456789 was judged, and task 1 has another tree now
     hint: run `fp verify sample-20261121 1` again, and judge what it shows
     ");
     fs::write(environment.path("a.txt"), "two\n").unwrap();

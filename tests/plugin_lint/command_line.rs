@@ -14,7 +14,8 @@ pub(super) fn calls(code: &Code) -> Vec<String> {
             let joined = code.text.replace("\\\n", " ");
             joined
                 .lines()
-                .map(|line| line.trim().trim_start_matches("$ ").to_owned())
+                .map(|line| line.trim().trim_start_matches("$ "))
+                .map(|line| line.split(" <<'").next().unwrap_or(line).to_owned())
                 .collect()
         }
         Some(_) => Vec::new(),
@@ -118,6 +119,7 @@ fn value_for(word: &str) -> String {
         "PLAN" => "add-greeting-20261121",
         "TASK" => "1.2",
         "N" => "2",
+        "TREE" => "0123456789ab",
         other => other,
     }
     .into()

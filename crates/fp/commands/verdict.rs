@@ -49,7 +49,7 @@ pub(crate) struct VerdictArgs {
     #[arg(long, value_name = "NOTE")]
     note: Vec<Note>,
     /// The judged tree, as `fp verify` names it: at least ten digits of its id.
-    #[arg(long, value_name = "ID", value_parser = tree_prefix)]
+    #[arg(long, value_name = "TREE", value_parser = tree_prefix)]
     tree: Option<String>,
     /// A file with the verdict, `-` for standard input: lines `pass N: EVIDENCE`, `fail N: REASON`, `summary: TEXT` and
     /// `note: KIND: TEXT`; a line that begins with none of them continues the one before

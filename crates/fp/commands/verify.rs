@@ -9,6 +9,7 @@ use fp_plan::reading_language;
 use fp_plan::text::{prompt_lines, prompt_text, shown_command};
 use fp_run::run::State;
 use fp_run::run::state::TaskState;
+use fp_run::run::verdict::SHOWN_DIGITS;
 use fp_run::verification::CheckVerdict;
 use serde_json::json;
 
@@ -18,8 +19,6 @@ use crate::source::interview_at;
 
 /// Maximum number of notes shown to a verifier.
 const MOST_NOTES: usize = 6;
-/// Number of digits of a tree's id that are shown.
-const SHOWN_DIGITS: usize = 12;
 /// Size limit of a note, in bytes.
 const MAX_NOTE: usize = 300;
 
@@ -208,7 +207,7 @@ fn verified_text(
     let (iteration, tree, flags) = (verified.iteration, &tree[..SHOWN_DIGITS], flags.join(" "));
     text + &format!(
         "    fp verdict {plan} {task} --iteration {iteration} --tree {tree} {flags} --summary 'TEXT'\n\n\
-         Texts with quotes of their own go without flags: end the line with `--from - <<'END'`, then lines \
-         `pass 1: EVIDENCE`, `fail 2: REASON`, `summary: TEXT`, and `END`.\n"
+         Where a text has quotes, `--from - <<'END'` instead of the flags, then lines `pass 1: EVIDENCE`, \
+         `fail 2: REASON`, `summary: TEXT`, and `END`.\n"
     )
 }

@@ -70,6 +70,7 @@ fn approval_names_the_commands_that_may_run() {
       "endCommands": [],
       "planId": "sample-20261121",
       "schemaVersion": 1,
+      "setup": [],
       "tasks": 1
     }
     "#);

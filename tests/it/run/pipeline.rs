@@ -202,13 +202,14 @@ fn from_approval_to_the_last_commit() {
     - [Task 1] GOTCHA: parts end with a newline
     ");
     assert_snapshot!(
-        environment.read(&format!(".fractal-planner/plans/{PLAN}/evidence/task-1-verification.md")), @r"
+        environment.read(&format!(".fractal-planner/plans/{PLAN}/evidence/task-1-verification.md")), @"
     # Verification Evidence: Task 1
 
     Result: PASS
     Timestamp: 2026-11-21T09:00:00Z
     Task: Write part 1
     Iteration: 1
+    Tree: c05303a981feeb9d746fd845de3c8a68cce2884d
 
     ## Criteria Results
 

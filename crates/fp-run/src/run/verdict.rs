@@ -16,6 +16,8 @@ use fp_plan::text::command_span;
 
 /// Maximum length of a summary in a question, in bytes.
 const MAX_SUMMARY: usize = 500;
+/// Number of digits of a tree's id that are shown.
+pub const SHOWN_DIGITS: usize = 12;
 /// Maximum number of lines of a command's output in a question, and their maximum total length in bytes.
 const SHOWN_LINES: usize = 3;
 const MAX_OUTPUT: usize = 300;
@@ -158,13 +160,11 @@ impl State {
             .verification
             .as_ref()
             .map_or("", |verified| &verified.tree);
-        if let Some(judged) = opinion
-            .tree
-            .as_deref()
-            .filter(|judged| !verified.starts_with(judged))
-        {
+        let judged = opinion.tree.as_deref().unwrap_or_default();
+        if !verified.starts_with(judged) {
+            let judged = judged.get(..SHOWN_DIGITS).unwrap_or(judged);
             return Err(decline(
-                format!("task {id} has another tree now than {judged}, which was judged"),
+                format!("tree {judged} was judged, and task {id} has another tree now"),
                 format!(
                     "run `fp verify {} {id}` again, and judge what it shows",
                     self.plan_id

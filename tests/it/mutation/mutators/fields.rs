@@ -147,6 +147,14 @@ pub(super) fn no_test_command(base: &Base) -> Vec<Mutant> {
     })
 }
 
+pub(super) fn no_setup(base: &Base) -> Vec<Mutant> {
+    let root = base.plan.root.map(|root| &base.plan.tasks[root]);
+    let said = root.and_then(|root| Some((root, field(root, FieldKind::Setup)?)));
+    let mutant =
+        |(root, span)| base.mutant("missing-setup", root, "without Setup", base.without(span));
+    said.map(mutant).into_iter().collect()
+}
+
 pub(super) fn complexity(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
         let Some(source) = leaf.fields.value(FieldKind::Complexity) else {

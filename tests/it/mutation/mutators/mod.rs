@@ -18,6 +18,7 @@ pub(crate) const ALL: &[Mutator] = &[
     fields::emptied_fields,
     fields::unreadable_tests_required,
     fields::no_test_command,
+    fields::no_setup,
     fields::several_commands,
     fields::hidden_characters,
     fields::unknown_programs,
