@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fp_plan::hint::{Exit, Hint as _};
-use fp_plan::plan::id::{AgentName, TaskId};
+use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
 use fp_run::commit_style::{CommitHistory, SUBJECTS};
 use fp_run::run::State;
@@ -18,9 +18,9 @@ use fp_run::run::question::Topic;
 use fp_run::run::state::{CommitIntent, Status, TaskState};
 use jiff::Timestamp;
 
-use super::integrate::{Conflict, Incoming, Integration, in_the_way, integrate};
+use super::integrate::{Incoming, Integration, in_the_way, integrate};
+use super::paths;
 use super::worktree::follow_branch;
-use super::{fresh_token, paths};
 use crate::error::{HostErrorKind, HostResult};
 use crate::file::acquire;
 use crate::fleet;
@@ -39,8 +39,7 @@ pub enum Settled {
     Uncommitted(TaskId, String),
     /// Not committed, for this reason; the user will be asked.
     Blocked(TaskId, String),
-    /// The change conflicts with commits made since the task began. It goes back to its builder, or the task fails
-    /// permanently.
+    /// The change conflicts with commits made since the task began. The task is sent back, or fails permanently.
     Conflict(TaskId, String),
 }
 
@@ -151,10 +150,10 @@ impl Settling<'_> {
         }
         let incoming = match task.worktree() {
             None => None,
-            Some(owner) => match integrate(plan, &git, task)? {
+            Some(_) => match integrate(plan, &git, task)? {
                 Integration::Ready(incoming) => Some(*incoming),
                 Integration::Nothing => return self.nothing_left(&git, task),
-                Integration::Conflict(conflict) => return self.send_back(&conflict, owner),
+                Integration::Conflict(conflict) => return self.send_back(conflict),
             },
         };
         if let Some(incoming) = &incoming {
@@ -206,15 +205,10 @@ impl Settling<'_> {
         Ok(Settled::Committed(self.id.clone(), commit))
     }
 
-    /// Sends a conflicting change back to its builder. Prepares the worktree before the log entry: if the process is
-    /// killed in between, both steps are repeated.
-    fn send_back(&self, conflict: &Conflict<'_>, owner: &AgentName) -> HostResult<Settled> {
-        let base = conflict.show(owner)?;
-        self.record(|state| state.conflict(self.id, &conflict.feedback, base, fresh_token()))?;
-        Ok(Settled::Conflict(
-            self.id.clone(),
-            conflict.feedback.clone(),
-        ))
+    /// Sends a conflicting change back: the claim of the next attempt merges it onto the newest commit.
+    fn send_back(&self, feedback: String) -> HostResult<Settled> {
+        self.record(|state| state.conflict(self.id, &feedback))?;
+        Ok(Settled::Conflict(self.id.clone(), feedback))
     }
 
     /// Completes a task whose change is already in HEAD, either from the intended commit, whose subject a hook may have
@@ -269,7 +263,7 @@ fn bring(plan: &OpenPlan, state: &State, task: &TaskState) -> HostResult<()> {
     match integrate(plan, &plan.checkout(state)?, task)? {
         Integration::Nothing => Ok(()),
         Integration::Ready(incoming) => incoming.place().map(drop),
-        Integration::Conflict(conflict) => Err(in_the_way(&conflict.feedback)),
+        Integration::Conflict(conflict) => Err(in_the_way(&conflict)),
     }
 }
 

@@ -7,11 +7,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use fp_plan::plan::id::AgentName;
 use fp_plan::repo_path::RepoPath;
-use fp_run::run::event::Base;
 use fp_run::run::state::TaskState;
-use fp_run::verification::GitSurroundings;
 use fp_run::verification::change::{Change, ChangeStatus, FileKind};
 
 use super::paths;
@@ -30,18 +27,8 @@ pub(super) enum Integration<'p> {
     Ready(Box<Incoming<'p>>),
     /// HEAD already has the change.
     Nothing,
-    /// The change conflicts with commits made in the meantime.
-    Conflict(Conflict<'p>),
-}
-
-/// A change that conflicts with newer commits.
-pub(super) struct Conflict<'p> {
-    worktrees: Worktrees<'p>,
-    head: Oid,
-    tree: Oid,
-    around: Option<GitSurroundings>,
-    /// The message for the builder.
-    pub(super) feedback: String,
+    /// The change conflicts with commits made in the meantime: the message for the builder.
+    Conflict(String),
 }
 
 /// A merged change, staged beside the checkout.
@@ -101,39 +88,16 @@ pub(super) fn integrate<'p>(
     let merged = match git.merge(&began, &tree, &paths(task.measured_changes()), &head)? {
         Merge::Clean(merged) => merged,
         Merge::Conflict {
-            tree,
-            files,
-            messages,
+            files, messages, ..
         } => {
-            let feedback = feedback(&files, &messages, &git.commits_since(&began)?);
-            return Ok(Integration::Conflict(Conflict {
-                worktrees,
-                head,
-                tree,
-                around: base.around.clone(),
-                feedback,
-            }));
+            let commits = git.commits_since(&began)?;
+            return Ok(Integration::Conflict(feedback(&files, &messages, &commits)));
         }
     };
     Ok(match Incoming::stage(worktrees, git, head, merged)? {
         Some(incoming) => Integration::Ready(Box::new(incoming)),
         None => Integration::Nothing,
     })
-}
-
-impl Conflict<'_> {
-    /// Resets the worktree of `owner` to the newest commit, then writes the change with its conflict markers into the
-    /// files. Returns the new base for measuring the change.
-    pub(super) fn show(&self, owner: &AgentName) -> HostResult<Base> {
-        self.worktrees.show(owner, &self.head, &self.tree)?;
-        let head = self.head.to_string();
-        Ok(Base {
-            tree: head.clone(),
-            head,
-            worktree: Some(owner.clone()),
-            around: self.around.clone(),
-        })
-    }
 }
 
 impl<'p> Incoming<'p> {

@@ -20,7 +20,7 @@ use fp_run::verification::{self, Boundary, Check, CheckVerdict, TaskScope, comma
 use jiff::Timestamp;
 
 use super::commit::{COMMIT_PATIENCE, Settled, settle};
-use super::{evidence, fresh_token, worktree};
+use super::{evidence, worktree};
 use crate::bench::Bench;
 use crate::error::{HostError, HostErrorKind, HostResult};
 use crate::file::acquire;
@@ -326,7 +326,7 @@ pub fn judge(
     let (iteration, criteria) = (Some(verified.iteration), &verified.criteria);
     let mut events = ledger
         .state()
-        .judge_task(id, iteration, opinion, criteria, fresh_token())?;
+        .judge_task(id, iteration, opinion, criteria)?;
     let notes = verdict
         .notes
         .iter()

@@ -145,7 +145,7 @@ fn a_verdict_needs_every_check() {
     };
     let events = machine
         .state
-        .judge_task(&id("1"), None, opinion, &["c".into()], "t9".into())
+        .judge_task(&id("1"), None, opinion, &["c".into()])
         .unwrap();
     let Event::Judged { verdict, .. } = &events[0] else {
         panic!("{events:?}")

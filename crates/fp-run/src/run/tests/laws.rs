@@ -150,11 +150,10 @@ pub(super) fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
             if option.label == AnswerChoice::Stop.into_str() {
                 return;
             }
-            let token = machine.token();
             let choice = [option.label.clone()];
             let events = machine
                 .state
-                .answer(&question.id, &choice, Decider::User, token)
+                .answer(&question.id, &choice, Decider::User)
                 .unwrap();
             machine.take(events);
         }

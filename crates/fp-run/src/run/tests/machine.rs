@@ -165,14 +165,12 @@ impl Machine {
     }
 
     pub(super) fn around(&mut self, moved: Option<Moved>) -> RunSurroundings {
-        let token = self.token();
         // By default, an agent times out after 30 minutes of silence, unless `fp run` leads.
         let usual =
             RunSurroundings::new(&self.state, &Settings::default(), self.now, self.attended);
         RunSurroundings {
             nudges: NUDGES,
             moved,
-            token,
             ..usual
         }
     }
@@ -273,7 +271,6 @@ impl Machine {
 
     /// Judges `task`. If it passes, it is committed next, or, if it `conflicts` with newer commits, sent back.
     pub(super) fn judge_and_commit(&mut self, task: &TaskId, pass: bool, conflicts: bool) {
-        let token = self.token();
         let opinion = VerifierOpinion {
             judgements: vec![Judgement {
                 criterion: 1,
@@ -282,27 +279,14 @@ impl Machine {
             }],
             summary: String::new(),
         };
-        if let Ok(events) = self
-            .state
-            .judge_task(task, None, opinion, &["c".into()], token)
-        {
+        if let Ok(events) = self.state.judge_task(task, None, opinion, &["c".into()]) {
             self.take(events);
             let passed = self
                 .state
                 .task(task)
                 .is_some_and(|task| task.awaits_commit());
             if passed && conflicts {
-                let token = self.token();
-                let base = Base {
-                    tree: "c".into(),
-                    head: "d".into(),
-                    worktree: Some(name("builder-1")),
-                    around: None,
-                };
-                let events = self
-                    .state
-                    .conflict(task, "it does not fit", base, token)
-                    .unwrap();
+                let events = self.state.conflict(task, "it does not fit").unwrap();
                 self.take(events);
             } else if passed {
                 let events = self
