@@ -57,15 +57,16 @@ fn no_worktree(owner: &AgentName, path: &Path) -> HostError {
     HostError::refused(said).with_hint(hint)
 }
 
-/// The working tree of the submitted `task`. Recreates a missing worktree with the submitted files.
+/// A working tree with the submission of `task`. Its builder's worktree may have another task by now.
 pub(super) fn submitted(plan: &OpenPlan, state: &State, task: &TaskState) -> HostResult<Git> {
-    if task
-        .worktree()
-        .is_some_and(|owner| open(plan, owner).is_none())
-    {
-        Worktrees::lock(plan)?.restore(task)?;
-    }
-    of(plan, state, task)
+    let (Some(_), Some(base), Some(work)) = (task.worktree(), &task.base, &task.handed_in) else {
+        return of(plan, state, task);
+    };
+    let bench = format!("bench-{}", task.leaf.id).replace('.', "-");
+    let bench = AgentName::new(bench).map_err(HostError::failed)?;
+    let git = Worktrees::lock(plan)?.at(&bench, &base.head.parse()?, &|_| {})?;
+    git.show_tree(&work.tree.parse()?)?;
+    Ok(git)
 }
 
 /// The worktree of `owner`, if it exists and works.

@@ -32,6 +32,8 @@ use crate::features::install::write_plugin;
 const GRACE: Duration = Duration::from_secs(5);
 /// Time to wait for output after a process has ended, since another one may hold the pipe.
 const DRAIN: Duration = Duration::from_secs(2);
+/// Interval between checks of a process that is about to end.
+const SOON: Duration = Duration::from_millis(10);
 /// The first and the longest pause before retrying an unavailable service.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(300));
 /// Maximum time for which a program may retry its service on its own.
@@ -407,6 +409,12 @@ impl<'c> Crew<'c> {
     /// Waits up to `time` for news. Fails if no agent can work until the user acts.
     pub(super) fn news(&mut self, time: Duration) -> Result<Vec<CrewNews>, CommandError> {
         let mut told = Vec::new();
+        // A process whose output has ended is about to end.
+        let is_soon = |member: &Member| member.is_closed && member.end.is_none();
+        let time = match self.members.values().any(is_soon) {
+            true => time.min(SOON),
+            false => time,
+        };
         let mut next = self.receiver.recv_timeout(time).ok();
         while let Some((key, news)) = next {
             told.extend(self.take_in(key, news)?.map(CrewNews::Told));

@@ -329,12 +329,14 @@ impl Machine {
     }
 
     pub(super) fn awaiting(&self) -> Option<TaskId> {
-        let mut due = self
-            .state
-            .tasks
-            .iter()
-            .filter(|t| t.status == Status::AwaitingVerification);
-        due.next().map(|t| t.leaf.id.clone())
+        self.awaiting_nth(0)
+    }
+
+    /// The task number `nth` of those that await a verdict, or the first one.
+    pub(super) fn awaiting_nth(&self, nth: usize) -> Option<TaskId> {
+        let due: Vec<&TaskState> = self.state.tasks_in(Status::AwaitingVerification).collect();
+        let task = due.get(nth).or(due.first())?;
+        Some(task.leaf.id.clone())
     }
 
     /// Checks all invariants.
@@ -389,6 +391,9 @@ impl Machine {
                 task.status
             );
         }
+        let verifiers = self.state.active_agents();
+        let verifiers = verifiers.filter(|(_, agent)| agent.role == Role::Verifier);
+        assert!(verifiers.count() <= BUILDERS as usize, "too many verifiers");
         let mut blocked: BTreeSet<TaskId> = BTreeSet::new();
         for task in self
             .state
