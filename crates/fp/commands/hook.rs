@@ -98,11 +98,15 @@ struct RunMember {
 }
 
 impl RunMember {
-    /// The task that the agent is building, or has submitted last and awaits the verdict.
     fn task(&self) -> Option<&TaskState> {
-        let is_its_own = |task: &&TaskState| task.owner() == Some(&self.name);
-        self.run.state.last_of(&self.name).filter(is_its_own)
+        task_of(&self.run.state, &self.name)
     }
+}
+
+/// The task that `agent` is building, or has submitted last and awaits the verdict.
+fn task_of<'s>(state: &'s State, agent: &AgentName) -> Option<&'s TaskState> {
+    let is_its_own = |task: &&TaskState| task.owner() == Some(agent);
+    state.last_of(agent).filter(is_its_own)
 }
 
 impl IncomingHook {
@@ -343,7 +347,7 @@ fn edit_without_task(hook: &IncomingHook) -> Result<Option<String>, CommandError
     let agent = hook.agent(None);
     let holds = |run: &OngoingRun| {
         let name = agent.as_ref().and_then(|agent| agent.name_in(&run.state));
-        name.is_some_and(|name| run.state.held_by(&name).is_some())
+        name.is_some_and(|name| task_of(&run.state, &name).is_some())
     };
     let mut guarding = hook.runs()?.filter(|run| {
         let is_here = hook.is_of_session(&run.state) != Some(false);

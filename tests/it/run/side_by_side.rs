@@ -86,7 +86,7 @@ fn a_file_of_a_task_that_was_over_before() {
     assert_snapshot!(environment.pass("3"), @r"
     exit status: 0
     --- stdout
-    Task 3 did not pass: it goes back to its builder, attempt 2
+    Task 3 did not pass: it goes back, attempt 2
     Evidence: evidence/task-3-verification.md
     ");
 }

@@ -781,7 +781,11 @@ impl<'a> Draft<'a> {
     }
 
     fn under_way(&self) -> Vec<String> {
-        let agents = self.state.active_agents().map(|(name, _)| name.to_string());
+        let agents = self.state.active_agents();
+        let (ending, agents): (Vec<_>, Vec<_>) = agents.partition(|(_, agent)| agent.is_ending);
+        let named = |agents: Vec<(&AgentName, &RunAgent)>| -> Vec<String> {
+            agents.iter().map(|(name, _)| name.to_string()).collect()
+        };
         let commits = self.state.own_running().filter(|task| task.awaits_commit());
         let commits = commits.map(|task| format!("the commit of task {}", task.leaf.id));
         let elsewhere = self.state.running().filter(|task| !self.state.is_own(task));
@@ -789,7 +793,15 @@ impl<'a> Draft<'a> {
             let machine = task.machine.as_ref()?;
             Some(format!("task {} on {machine}", task.leaf.id))
         });
-        agents.chain(commits).chain(elsewhere).collect()
+        let on: Vec<String> = named(agents)
+            .into_iter()
+            .chain(commits)
+            .chain(elsewhere)
+            .collect();
+        match on.is_empty() {
+            true => named(ending),
+            false => on,
+        }
     }
 
     /// One line for each open task whose obstacle is `wanted`, with the reason why it can't be claimed.

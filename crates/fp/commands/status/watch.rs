@@ -241,6 +241,10 @@ fn doing_of(state: &State, name: &AgentName, agent: &RunAgent) -> Option<String>
 fn building_of(state: &State, name: &AgentName, activity: Activity) -> String {
     let is_idle = activity == Activity::Idle;
     let Some(held) = state.held_by(name) else {
+        let ending = state.agents.get(name).filter(|agent| agent.is_ending);
+        if let Some(task) = ending.and_then(|agent| agent.claimed.as_ref()) {
+            return format!("has handed in {task}");
+        }
         let is_called = activity == Activity::Dispatched;
         return if is_called {
             "waits for a task"
