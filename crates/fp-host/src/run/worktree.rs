@@ -268,8 +268,10 @@ impl<'p> Worktrees<'p> {
         let left: Vec<&OsString> = found.difference(needed).collect();
         let mut submitted = Vec::new();
         if needed.is_empty() && !left.is_empty() {
-            let tasks = state.tasks.iter().filter(|task| state.is_own(task));
-            for task in tasks.filter(|task| task.worktree().is_some()) {
+            let is_kept = |task: &&TaskState| {
+                state.is_own(task) && task.worktree().is_some() && !task.awaits_commit()
+            };
+            for task in state.tasks.iter().filter(is_kept) {
                 submitted.extend(keep_submitted(self.plan, &git, task)?);
             }
         }
@@ -425,7 +427,11 @@ pub enum EarlierWork {
 /// Merges the last submission of `task` onto `head`, which the worktree `git` shows, and writes the result there;
 /// `None` if there is no submission, or git no longer has its tree.
 fn take_up_submitted(git: &Git, task: &TaskState, head: &Oid) -> HostResult<Option<EarlierWork>> {
-    let (Some(work), Some(base)) = (&task.handed_in, &task.base) else {
+    let work = task
+        .handed_in
+        .as_ref()
+        .filter(|work| !work.files.is_empty());
+    let (Some(work), Some(base)) = (work, &task.base) else {
         return Ok(None);
     };
     let (base, tree) = (base.head.parse()?, work.tree.parse()?);
@@ -534,11 +540,9 @@ fn keep_patch(plan: &OpenPlan, task: &TaskState, patch: &[u8]) -> HostResult<Opt
     Ok(Some(path))
 }
 
-/// Saves the last submission of `task` as a patch, unless it has passed. Returns the patch's path; `None` if there is
-/// nothing to save.
+/// Saves the last submission of `task` as a patch. Returns the patch's path; `None` if there is nothing to save.
 fn keep_submitted(plan: &OpenPlan, git: &Git, task: &TaskState) -> HostResult<Option<PathBuf>> {
-    let work = task.handed_in.as_ref().filter(|_| !task.awaits_commit());
-    let (Some(work), Some(base)) = (work, &task.base) else {
+    let (Some(work), Some(base)) = (&task.handed_in, &task.base) else {
         return Ok(None);
     };
     match git.patch(&base.tree.parse()?, &work.tree.parse()?) {

@@ -26,7 +26,7 @@ use fp_run::run::State;
 use fp_run::run::event::{Event, RunFlags, RunTerms};
 use fp_run::run::next::LeadAction;
 use fp_run::run::payload::short;
-use fp_run::run::state::{Activity, RunStatus, Status};
+use fp_run::run::state::{RunStatus, Status};
 
 use super::consent::answer_question;
 use super::next::{ask_text, final_report, take_turn};
@@ -320,7 +320,7 @@ impl Lead<'_> {
         let works = known
             .agents
             .iter()
-            .filter(|(name, agent)| agent.activity != Activity::Idle && !self.crew.has(name));
+            .filter(|(name, agent)| agent.is_at_work() && !self.crew.has(name));
         ended.extend(works.map(|(name, _)| name.clone()));
         let (plan, worker) = (Arc::clone(self.plan), self.context.without_notes());
         let attended = self.attended;
