@@ -250,3 +250,52 @@ fn a_spent_budget_keeps_a_task_from_being_taken_up_again() {
     machine.take(events);
     assert_eq!(obstacle(&machine), None);
 }
+
+/// The seconds that 200 tasks take eight builders, in simulated time; a verification takes `part` percent of its build.
+fn simulated_wall(part: i64) -> i64 {
+    let leaves = (1..=200)
+        .map(|number| leaf(number, &[], number))
+        .collect();
+    let mut machine = Machine::new(leaves, true);
+    let terms = RunTerms {
+        builders: 8,
+        ..start("s1")
+    };
+    let events = machine.state.start(terms).unwrap();
+    machine.take(events);
+    let seconds = |task: &TaskId| 25 * (1 + task.as_str().parse::<i64>().unwrap() % 4);
+    let (mut now, mut ended) = (0, Vec::new());
+    // Ends to come: the time, the agent, and the task of a verifier.
+    let mut ends: BTreeSet<(i64, AgentName, Option<TaskId>)> = BTreeSet::new();
+    loop {
+        for action in machine.next(&std::mem::take(&mut ended)) {
+            match action {
+                LeadAction::Spawn { name, .. } | LeadAction::Resume { name, .. } => {
+                    assert!(machine.claim(&name));
+                    let task = &machine.state.held_by(&name).unwrap().leaf.id;
+                    ends.insert((now + seconds(task), name, None));
+                }
+                LeadAction::Verify { name, task, .. } => {
+                    let end = now + seconds(&task) * part / 100;
+                    ends.insert((end, name, Some(task)));
+                }
+                LeadAction::Finish { .. } => return now,
+                _ => {}
+            }
+        }
+        let (at, name, task) = ends.pop_first().unwrap();
+        machine.now += SignedDuration::from_secs(at - now);
+        now = at;
+        match task {
+            Some(task) => machine.judge(&task, true),
+            None => machine.submit(&name),
+        }
+        ended.push(name);
+    }
+}
+
+#[test]
+fn verification_costs_builders_no_time() {
+    let (ideal, wall) = (simulated_wall(0), simulated_wall(33));
+    assert!(20 * wall <= 21 * ideal, "{wall} s, ideal {ideal} s");
+}
