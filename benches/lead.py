@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Leads a run of sleeping agents with `fp run`, and prints its wall time beside that of an ideal schedule, in which
-nothing but the sleep takes time; the memory of `fp run` at its start and its end, and the part of a core that it used;
+nothing but the builders' sleep takes time; the memory of `fp run` at its start and its end, and the part of a core that it used;
 the processor time of everything, git included, for a task; and the seconds that each tenth of the tasks took, which
 shows what grows with the run.
 
-    benches/lead.py FP TASKS BUILDERS SECONDS
+    benches/lead.py FP TASKS BUILDERS SECONDS [PART] [even]
 
-A task of complexity C sleeps C times SECONDS, which may be 0.
+The builder of a task of complexity C, from 1 to 4, sleeps C times SECONDS, which may be 0; with `even`, every C is 1.
+Its verifier sleeps PART of that, which is 0 unless given.
 """
 
 import json
@@ -34,13 +35,17 @@ if [ "$1" = builder ]; then
 else
   task=$(sed -n 's/.*Verify task \\([0-9.]*\\) of.*/\\1/p' "$3")
   fp verify $plan "$task"
+  sleep "$(sed -n "${task}p" "$HOME/verifying")"
   fp verdict $plan "$task" --pass '1: part has its line' --summary 'it has its line'
 fi
 """
 
 
+EVEN = sys.argv[-1] == "even"
+
+
 def complexity(task):
-    return 1 + task % 4
+    return 1 if EVEN else 1 + task % 4
 
 
 def ideal(tasks, builders, seconds):
@@ -63,6 +68,8 @@ def used():
 
 def main():
     fp, tasks, builders, seconds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
+    more = [word for word in sys.argv[5:] if word != "even"]
+    part = float(more[0]) if more else 0
     fp = os.path.abspath(fp)
     with tempfile.TemporaryDirectory() as folder:
         home, work = Path(folder, "home"), Path(folder, "work")
@@ -73,7 +80,8 @@ def main():
         agent.write_text(AGENT)
         agent.chmod(0o755)
         numbers = range(1, tasks + 1)
-        (home / "seconds").write_text("".join(f"{complexity(n) * seconds}\n" for n in numbers))
+        for file, factor in [("seconds", seconds), ("verifying", seconds * part)]:
+            (home / file).write_text("".join(f"{complexity(n) * factor}\n" for n in numbers))
         player = {"program": "sleeper"}
         program = {"start": [str(agent), "{role}", "{name}", "{prompt}"]}
         (settings / "config.json").write_text(

@@ -295,7 +295,7 @@ fn run(cheat: &Cheat, place: Place) -> Result<(), String> {
     let verdict = scene.environment.pass("1");
     let refused = verdict
         .stdout
-        .starts_with("Task 1 did not pass: it goes back to its builder, attempt 2")
+        .starts_with("Task 1 did not pass: it goes back, attempt 2")
         || verdict
             .stdout
             .starts_with("Task 1 did not pass by its commands: the user is asked");

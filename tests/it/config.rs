@@ -29,6 +29,7 @@ fn the_defaults() {
     agents.verifier.effort   default  -
     agents.verifier.model    default  -
     agents.verifier.program  default  claude
+    agents.verifiers         default  -
     budget.run               default  -
     budget.task              default  -
     commentChecker.enabled   default  true
@@ -95,6 +96,7 @@ fn where_each_value_comes_from() {
     agents.verifier.effort   default  -
     agents.verifier.model    default  -
     agents.verifier.program  default  claude
+    agents.verifiers         default  -
     budget.run               default  -
     budget.task              default  -
     commentChecker.enabled   runtime  false

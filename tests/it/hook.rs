@@ -362,7 +362,8 @@ fn whoever_is_no_builder_with_a_task_may_stop() {
     let environment = held();
     environment.build("builder-1", "a.txt", "one\n");
     environment.done(&["next", PLAN]);
-    assert_eq!(check("handed in", &environment, &[]), none);
+    assert_eq!(check("handed in", &environment, &[]), ["agentEnded"]);
+    assert_eq!(check("its end is known", &environment, &[]), none);
     assert_eq!(
         as_name(&environment, "verifier-1-i1", "a verifier"),
         ["agentEnded"]

@@ -161,6 +161,7 @@ fn one_question_a_task_and_in_its_first_iteration_only() {
         "who goes on has no use for an answer"
     );
     environment.fail("1");
+    environment.claim("builder-1").unwrap();
     assert_snapshot!(clarify(&environment, "builder-1", &OPTIONS), @r"
     exit status: 1
     --- stderr

@@ -69,7 +69,8 @@ fn everything_that_happened() {
     09:00:00      8  1  attempt 1 did not pass
                           Criterion 1 (`a.txt` has a line about 1): not seen
                           Summary: not yet
-    09:00:00      8  1  goes back to its builder for attempt 2
+    09:00:00      8  1  goes back for attempt 2
+    09:00:00      9  1  builder-1 claims it (attempt 2)
     09:00:00     12  1  attempt 2 did not pass
                           Criterion 1 (`a.txt` has a line about 1): not seen
                           Summary: not yet

@@ -170,7 +170,8 @@ fn feedback_reaches_the_builder_once_and_the_next_verifier_in_short() {
         "--note",
         "GOTCHA: odd ends",
     ]);
-    let expect = "Task 1 did not pass: it goes back to its builder, attempt 2\nEvidence: evidence/task-1-verification.md\n";
+    let expect =
+        "Task 1 did not pass: it goes back, attempt 2\nEvidence: evidence/task-1-verification.md\n";
     assert_eq!(verdict.stdout, expect);
     let next = environment
         .done(&["next", PLAN, "--ended", "builder-1"])

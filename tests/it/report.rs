@@ -160,7 +160,7 @@ fn json_has_lanes_and_tries() {
             &"2026-11-21T10:20:00Z".into()
         )
     );
-    assert_snapshot!(report["lanes"][0]["millis"], @r#"{"asking":0,"building":4440000,"committing":0,"verifying":20000,"waiting":180000}"#);
+    assert_snapshot!(report["lanes"][0]["millis"], @r#"{"asking":0,"building":4440000,"committing":0,"verifying":20000,"waiting":150000}"#);
     assert_snapshot!(report["lanes"][0]["bars"][0], @r#"{"from":"2026-11-21T09:01:00Z","kind":"building","nth":1,"open":false,"outcome":"failed","question":null,"task":"1","to":"2026-11-21T09:01:00Z"}"#);
     let second = &report["tasks"][0]["tries"][1];
     assert_eq!(

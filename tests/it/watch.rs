@@ -217,7 +217,7 @@ fn it_shows_what_happens_while_it_happens() {
     q closes, arrows scroll                                                 1-3 of 3
     ");
     environment.build("builder-1", "1.txt", "about 1\n");
-    terminal.wait_for("builder-1  waits for the verdict on 1");
+    terminal.wait_for("builder-1  has handed in 1");
     environment.pass("1");
     terminal.wait_for("1 of 3 tasks done");
     environment.claim("builder-2").unwrap();

@@ -3,6 +3,7 @@
 
 mod checkout;
 mod conflict;
+mod handed_on;
 mod killed;
 mod leftovers;
 mod side_by_side;

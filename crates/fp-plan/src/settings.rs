@@ -164,6 +164,8 @@ settings! {
         builder: AgentPlayer = AgentPlayer::default(), Group(AgentPlayer::rows), Protected;
         /// The program and model of verifiers.
         verifier: AgentPlayer = AgentPlayer::default(), Group(AgentPlayer::rows), Protected;
+        /// How many verifiers (1–16) work at once, beside the builders; absent for as many as builders.
+        verifiers: Option<u32> = None, Whole(1, 16), Protected;
         /// Other models for builders of easier tasks, as a list of `{"upTo": COMPLEXITY, "model": NAME}`, easiest first.
         by_complexity: Vec<ComplexityModel> = Vec::new(), List(&Group(ComplexityModel::rows)), Protected;
         /// Let each further attempt of a task take the next model of `byComplexity`, and after the last one the builder's own.

@@ -11,10 +11,12 @@ use fp_host::run::worktree::{self, EarlierWork, Worktrees};
 use fp_host::trust::AgreedCommands;
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::reading_language;
+use fp_plan::repo_path::RepoPath;
+use fp_plan::text::prompt_path;
 use fp_run::run::decide::RunDecision;
 use fp_run::run::event::{Base, Event, Leaf};
 use fp_run::run::payload::{Around, payload};
-use fp_run::run::state::{Status, TaskState};
+use fp_run::run::state::TaskState;
 use fp_run::run::{Refusal, State};
 use fp_run::verification;
 use serde_json::json;
@@ -224,19 +226,42 @@ fn prepare_claim<'p>(
     Ok(Prepared {
         chosen: chosen.leaf.clone(),
         base,
-        earlier: earlier.map(|earlier| match earlier {
-            EarlierWork::Restored => {
-                "Your checkout has the earlier attempt's work: go on from there".to_owned()
-            }
-            EarlierWork::Kept(patch) => format!(
-                "The earlier attempt's work doesn't fit the newest commit: take what helps from {}",
-                patch.display()
-            ),
-        }),
+        earlier: earlier.map(told_earlier),
         test_first,
         edited,
         worktrees,
     })
+}
+
+/// The note to a builder about an earlier attempt's work.
+fn told_earlier(earlier: EarlierWork) -> String {
+    let listed = |paths: &[RepoPath]| {
+        let paths: Vec<String> = paths
+            .iter()
+            .map(|path| prompt_path(&path.to_string()))
+            .collect();
+        verification::list(&paths)
+    };
+    match earlier {
+        EarlierWork::Restored => {
+            "Your checkout has the earlier attempt's work: go on from there".to_owned()
+        }
+        EarlierWork::Merged { changed, conflicts } if conflicts.is_empty() => {
+            let changed = listed(&changed);
+            format!("Your checkout has the earlier attempt's work, in {changed}: go on from there")
+        }
+        EarlierWork::Merged { changed, conflicts } => {
+            let (changed, conflicts) = (listed(&changed), listed(&conflicts));
+            format!(
+                "Your checkout has the earlier attempt's work, in {changed}. It conflicts with newer commits in \
+                 {conflicts}: keep what both are for, and leave no conflict marker"
+            )
+        }
+        EarlierWork::Kept(patch) => format!(
+            "The earlier attempt's work doesn't fit the newest commit: take what helps from {}",
+            patch.display()
+        ),
+    }
 }
 
 /// The base from which to measure the changes of `chosen`, which is about to be claimed. Given the lock on `worktrees`,
@@ -250,7 +275,7 @@ fn measuring_base(
     context: &Context,
 ) -> Result<(Base, Option<EarlierWork>), CommandError> {
     match (&chosen.base, worktrees) {
-        (Some(base), _) if chosen.status == Status::Implementing => {
+        (Some(base), _) if chosen.owner() == Some(owner) => {
             if worktrees
                 .map(|worktrees| worktrees.restore(chosen))
                 .transpose()?

@@ -2,7 +2,6 @@
 
 use fp_host::plan::OpenPlan;
 use fp_host::run::commit::before_answer;
-use fp_host::run::fresh_token;
 use fp_host::trust::ConsentSource;
 use fp_run::run::State;
 use fp_run::run::consent::{APPROVE, ConsentCode, PrintedQuestion};
@@ -117,7 +116,7 @@ pub(crate) fn answer_question(
     options: &[String],
     context: &Context,
 ) -> Result<String, CommandError> {
-    let answer = |state: &State| state.answer(question, options, Decider::User, fresh_token());
+    let answer = |state: &State| state.answer(question, options, Decider::User);
     let mut before = plan.load()?.state;
     if before.is_shared() && answer(&before).is_err() {
         // Another machine may have asked since.

@@ -28,6 +28,7 @@ use fp_run::run::State;
 use fp_run::run::crew::session_spent;
 use fp_run::run::event::Event;
 use fp_run::run::next::RunSurroundings;
+use fp_run::run::state::TaskState;
 
 use self::own_calls::{line_in_project, own_calls_are_about_to_run};
 use self::user::{user_has_answered, user_has_typed};
@@ -94,6 +95,18 @@ struct OngoingRun {
 struct RunMember {
     run: OngoingRun,
     name: AgentName,
+}
+
+impl RunMember {
+    fn task(&self) -> Option<&TaskState> {
+        task_of(&self.run.state, &self.name)
+    }
+}
+
+/// The task that `agent` is building, or has submitted last and awaits the verdict.
+fn task_of<'s>(state: &'s State, agent: &AgentName) -> Option<&'s TaskState> {
+    let is_its_own = |task: &&TaskState| task.owner() == Some(agent);
+    state.last_of(agent).filter(is_its_own)
 }
 
 impl IncomingHook {
@@ -334,7 +347,7 @@ fn edit_without_task(hook: &IncomingHook) -> Result<Option<String>, CommandError
     let agent = hook.agent(None);
     let holds = |run: &OngoingRun| {
         let name = agent.as_ref().and_then(|agent| agent.name_in(&run.state));
-        name.is_some_and(|name| run.state.held_by(&name).is_some())
+        name.is_some_and(|name| task_of(&run.state, &name).is_some())
     };
     let mut guarding = hook.runs()?.filter(|run| {
         let is_here = hook.is_of_session(&run.state) != Some(false);
@@ -389,7 +402,7 @@ fn learn_from_message(hook: &IncomingHook) -> Result<(), CommandError> {
     })
 }
 
-/// An edit by a builder that holds a task.
+/// An edit by a builder that has a task.
 struct BuilderEdit<'h> {
     member: RunMember,
     hook: &'h IncomingHook,
@@ -397,21 +410,21 @@ struct BuilderEdit<'h> {
 }
 
 impl<'h> BuilderEdit<'h> {
-    /// The edit in this event, if it is by a builder that holds a task. Reads nothing in the main session.
+    /// The edit in this event, if it is by a builder that has a task. Reads nothing in the main session.
     fn from_hook(hook: &'h IncomingHook) -> Result<Option<Self>, CommandError> {
         let Some(path) = hook.event.edited_path() else {
             return Ok(None);
         };
         hook.with_member(hook.agent(None), |member| {
-            let holds = member.run.state.held_by(&member.name).is_some();
-            Ok(holds.then_some(Self { member, hook, path }))
+            let has_task = member.task().is_some();
+            Ok(has_task.then_some(Self { member, hook, path }))
         })
     }
 
     /// The edit as the guard sees it, and the task's site; `None` if the path isn't that of a file.
     fn guarded(&self) -> Option<(GuardedEdit<'_>, Site<'_>)> {
         let OngoingRun { plan, state } = &self.member.run;
-        let task = state.held_by(&self.member.name)?;
+        let task = self.member.task()?;
         let site = Site::new(plan, state, task);
         let edit = GuardedEdit {
             state,

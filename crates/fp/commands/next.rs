@@ -9,7 +9,6 @@ use fp_host::plan::{OpenPlan, Tree};
 use fp_host::plan_folder::OfLayer;
 use fp_host::run::commit::{COMMIT_PATIENCE, head_moved, settle};
 use fp_host::run::end_checks::check_at_end;
-use fp_host::run::fresh_token;
 use fp_host::store::Ledger;
 use fp_plan::hint::Hint as _;
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
@@ -136,7 +135,6 @@ pub(super) fn take_turn<'p>(
         edited: tree.edited(ledger.state()),
         // If another call checked HEAD in the meantime, that call has reported the commits.
         moved: moved.filter(|_| ledger.state().head == before.head),
-        token: fresh_token(),
         cut_off: cut_off.is_some(),
         ..RunSurroundings::new(ledger.state(), &plan.settings, context.now(), attended)
     };

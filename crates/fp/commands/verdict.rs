@@ -229,7 +229,7 @@ fn report(
         Settled::Conflict(back, feedback) if back == id => Some(feedback.as_str()),
         _ => None,
     });
-    let next = format!("it goes back to its builder, attempt {}", task.iteration);
+    let next = format!("it goes back, attempt {}", task.iteration);
     let how = match (pass, task.status, &task.commit) {
         (true, Status::Completed, Some(commit)) => format!("passed: commit {commit}"),
         (true, Status::Completed, None) => {

@@ -244,6 +244,12 @@ fn what_is_handed_in_stays_as_it_is() {
     assert_snapshot!(environment.refusal("a.txt"), @"task 1 of sample-20261121 is handed in and will be verified as it is. End your turn: you are told if something needs fixing.");
     assert_eq!(environment.refusal("/tmp/x"), "");
     environment.fail("1");
+    assert!(
+        environment
+            .refusal("a.txt")
+            .starts_with(&format!("you hold no task of {PLAN}"))
+    );
+    environment.claim("builder-1").unwrap();
     assert_eq!(environment.refusal("a.txt"), "");
     environment.done(&["cancel", PLAN]);
     assert_eq!(environment.refusal("b.txt"), "", "the run is over");
@@ -627,6 +633,7 @@ fn whose_edit_it_is_in_a_checkout_of_two() {
     };
     assert_snapshot!(boundary(&environment), @"note: every change is within it; neither counted nor committed: src/b.rs is task 2's");
     environment.fail("1");
+    let token = environment.claim("builder-1").unwrap().1;
     let before = environment.entries();
     for (path, tool) in [
         ("src/a.rs", "Edit"),
@@ -647,7 +654,6 @@ fn whose_edit_it_is_in_a_checkout_of_two() {
         ["edited"],
         "once, and only what the files don't tell"
     );
-    let token = environment.claim("builder-1").unwrap().1;
     let refused = environment.fp(&["submit", PLAN, "1", "--claim", &token]);
     assert_eq!(refused.code, 1, "{refused}");
     let told =

@@ -384,3 +384,22 @@ fn a_single_builder_has_a_worktree_and_a_verifier_judges_a_direct_plan() {
         "{agents}"
     );
 }
+
+/// A verifier waits until every task was claimed, so a builder that waited for a verdict would never end.
+#[test]
+fn no_builder_waits_for_a_verdict() {
+    let environment = scene(4);
+    let script = r#"
+tries=0
+while [ "$role" = verifier ] && [ "$(grep -c ^builder "$HOME/agents.log")" -lt 4 ]; do
+  tries=$((tries + 1))
+  [ $tries -gt 300 ] && exit 1
+  sleep 0.1
+done
+"#;
+    fs::write(environment.beside("home/first"), script).unwrap();
+    let output = lead(&environment, &["-j", "2"]);
+    assert_eq!(output.code, 0, "{output}");
+    expect_all_done(&environment, 4);
+    expect_nothing_left(&environment);
+}

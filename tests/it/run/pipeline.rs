@@ -308,7 +308,7 @@ fn a_failed_verdict_comes_back_as_feedback() {
     assert_snapshot!(environment.fail("1"), @r"
     exit status: 0
     --- stdout
-    Task 1 did not pass: it goes back to its builder, attempt 2
+    Task 1 did not pass: it goes back, attempt 2
     Evidence: evidence/task-1-verification.md
     ");
     assert_snapshot!(environment.next(&["--ended", "builder-1"]), @r"
@@ -481,7 +481,7 @@ fn a_verdict_judges_each_criterion_of_this_iteration() {
     assert_snapshot!(verdict(&["--iteration", "1", "--pass", "1: a"]), @r"
     exit status: 1
     --- stderr
-    error: task 1 is done: only a submitted task can be verified
+    error: task 1 is done: its commit is made, and only a submitted task can be verified
     hint: `fp why sample-20261121 1` says how it came to that, and what is next
     ");
 }

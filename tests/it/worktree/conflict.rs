@@ -22,7 +22,7 @@ fn a_conflict_goes_back_with_its_reason_and_its_markers() {
     assert_snapshot!(environment.pass("1").masked().with_short_ids(), @"
     exit status: 0
     --- stdout
-    Task 1 passed, and can't be committed: it goes back to its builder, attempt 2
+    Task 1 passed, and can't be committed: it goes back, attempt 2
     Evidence: evidence/task-1-verification.md
     ");
     assert_eq!(
@@ -140,7 +140,7 @@ fn a_file_that_was_deleted_meanwhile_is_a_conflict() {
     environment.git(&["commit", "--quiet", "--message", "Delete by hand"]);
     let verdict = environment.pass("1");
     assert!(
-        verdict.stdout.contains("it goes back to its builder"),
+        verdict.stdout.contains("it goes back, attempt"),
         "{verdict}"
     );
     let claim = environment.done(&["claim", PLAN, "--as", "builder-1"]);

@@ -90,11 +90,17 @@ fn after_the_commit() {
 #[test]
 fn while_a_conflict_is_shown() {
     let environment = with_git_that("restore", KILL);
+    fs::remove_file(environment.beside("armed")).unwrap();
     environment.write("a.txt", "first\nsecond, by hand\nthird\n");
     environment.git(&["commit", "--quiet", "--all", "--message", "Edit by hand"]);
-    assert_eq!(environment.pass("1").code, -1);
-    environment.next(&[]);
+    environment.pass("1");
     assert_eq!(environment.statuses()[0].1, "IMPLEMENTING");
+    fs::write(environment.beside("armed"), "").unwrap();
+    assert_eq!(
+        environment.fp(&["claim", PLAN, "--as", "builder-1"]).code,
+        -1
+    );
+    environment.claim("builder-1").unwrap();
     let marked = environment.read(&format!("{}/a.txt", worktree("builder-1")));
     assert!(
         marked.contains("<<<<<<<") && marked.contains("about 1"),

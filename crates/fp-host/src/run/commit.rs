@@ -20,10 +20,12 @@ use fp_run::verification::Check;
 use jiff::Timestamp;
 
 use super::frozen::Frozen;
-use super::integrate::{Conflict, Incoming, Newest, follow_commands, in_the_way, merge_newest};
+use super::integrate::{
+    Incoming, Newest, fails_together, follow_commands, in_the_way, merge_newest,
+};
+use super::paths;
 use super::verify::recheck;
 use super::worktree::{Worktrees, follow_branch};
-use super::{fresh_token, paths};
 use crate::bench::expect_same_objects;
 use crate::error::{HostErrorKind, HostResult};
 use crate::file::acquire;
@@ -43,8 +45,7 @@ pub enum Settled {
     Uncommitted(TaskId, String),
     /// Not committed, for this reason; the user will be asked.
     Blocked(TaskId, String),
-    /// The change conflicts with commits made since the task began. It goes back to its builder, or the task fails
-    /// permanently.
+    /// The change conflicts with commits made since the task began. The task is sent back, or fails permanently.
     Conflict(TaskId, String),
 }
 
@@ -159,9 +160,9 @@ impl Settling<'_> {
             Newest::Fits(newest) if newest.tree == work.tree => newest,
             Newest::Fits(newest) => match self.recheck(&git, &state, task, newest)? {
                 Ok(checked) => checked,
-                Err(conflict) => return self.send_back(&conflict, task),
+                Err(feedback) => return self.send_back(feedback),
             },
-            Newest::Conflict(conflict) => return self.send_back(&conflict, task),
+            Newest::Conflict(feedback) => return self.send_back(feedback),
         };
         if work.tree == work.base {
             return self.nothing_left(&git, task);
@@ -235,13 +236,13 @@ impl Settling<'_> {
         state: &State,
         task: &TaskState,
         work: Frozen,
-    ) -> HostResult<Result<Frozen, Conflict>> {
+    ) -> HostResult<Result<Frozen, String>> {
         let agreed = self.plan.agreed_commands(state)?;
         let (work, checks) = recheck(self.plan, git, state, task, work, agreed)?;
         let failed = checks.iter().filter(|check| check.fails());
         let reasons: Vec<String> = failed.map(Check::told).collect();
         if !reasons.is_empty() {
-            return Ok(Err(Conflict::of_failure(work, &reasons.join("\n"))));
+            return Ok(Err(fails_together(&reasons.join("\n"))));
         }
         let event = Event::Verified {
             task: self.id.clone(),
@@ -257,15 +258,11 @@ impl Settling<'_> {
         Ok(Ok(work))
     }
 
-    /// Sends work that doesn't go together with newer commits back. Prepares the worktree before the log entry: if the
-    /// process is killed in between, both steps are repeated.
-    fn send_back(&self, conflict: &Conflict, task: &TaskState) -> HostResult<Settled> {
-        let base = conflict.show(self.plan, task)?;
-        self.record(|state| state.conflict(self.id, &conflict.feedback, base, fresh_token()))?;
-        Ok(Settled::Conflict(
-            self.id.clone(),
-            conflict.feedback.clone(),
-        ))
+    /// Sends work that doesn't go together with newer commits back: the claim of the next attempt merges it onto the
+    /// newest commit.
+    fn send_back(&self, feedback: String) -> HostResult<Settled> {
+        self.record(|state| state.conflict(self.id, &feedback))?;
+        Ok(Settled::Conflict(self.id.clone(), feedback))
     }
 
     /// Completes a task whose change is already in HEAD, either from the intended commit, whose subject a hook may have
@@ -327,7 +324,7 @@ fn bring(plan: &OpenPlan, state: &State, task: &TaskState) -> HostResult<()> {
                 None => Ok(()),
             }
         }
-        Newest::Conflict(conflict) => Err(in_the_way(&conflict.feedback)),
+        Newest::Conflict(feedback) => Err(in_the_way(&feedback)),
     }
 }
 

@@ -8,7 +8,6 @@ use std::io;
 use std::path::Path;
 
 use fp_plan::repo_path::RepoPath;
-use fp_run::run::event::Base;
 use fp_run::run::state::TaskState;
 use fp_run::verification::change::{Change, ChangeStatus, FileKind};
 
@@ -26,17 +25,8 @@ const SHOWN: usize = 10;
 /// A judged task's work on the newest commit.
 pub(super) enum Newest {
     Fits(Frozen),
-    /// The work conflicts with commits made in the meantime.
-    Conflict(Conflict),
-}
-
-/// Work that doesn't go together with newer commits.
-pub(super) struct Conflict {
-    head: Oid,
-    /// The newest commit with the work, with conflict markers if they change the same lines.
-    tree: Oid,
-    /// The message for the builder.
-    pub(super) feedback: String,
+    /// The work conflicts with commits made in the meantime: the message for the next builder.
+    Conflict(String),
 }
 
 /// A merged change, staged beside the checkout.
@@ -98,46 +88,20 @@ pub(super) fn merge_newest(git: &Git, task: &TaskState, work: &Frozen) -> HostRe
             Newest::Fits(Frozen { tree, onto, base })
         }
         Merge::Conflict {
-            tree,
-            files,
-            messages,
-        } => Newest::Conflict(Conflict {
-            feedback: feedback(&files, &messages, &git.commits_since(&work.onto)?),
-            head,
-            tree,
-        }),
+            files, messages, ..
+        } => {
+            let commits = git.commits_since(&work.onto)?;
+            Newest::Conflict(feedback(&files, &messages, &commits))
+        }
     })
 }
 
-impl Conflict {
-    /// The work on the newest commit, where its commands fail with `reasons`.
-    pub(super) fn of_failure(work: Frozen, reasons: &str) -> Self {
-        let feedback = format!(
-            "It passed, and fails together with what was committed meanwhile:\n{reasons}\nYour worktree is at the \
-             newest commit now, with your change in it. Make it pass there, and submit."
-        );
-        Self {
-            head: work.onto,
-            tree: work.tree,
-            feedback,
-        }
-    }
-
-    /// Resets the worktree of the builder of `task` to the newest commit, with the work in the files. Returns the new
-    /// base for measuring the change; `None` if the task was done in the checkout, which stays as it is.
-    pub(super) fn show(&self, plan: &OpenPlan, task: &TaskState) -> HostResult<Option<Base>> {
-        let Some(owner) = task.worktree() else {
-            return Ok(None);
-        };
-        Worktrees::lock(plan)?.show(owner, &self.head, &self.tree)?;
-        let head = self.head.to_string();
-        Ok(Some(Base {
-            tree: head.clone(),
-            head,
-            worktree: Some(owner.clone()),
-            around: task.base.as_ref().and_then(|base| base.around.clone()),
-        }))
-    }
+/// The message for the next builder of work that passed alone, and whose commands fail with `reasons` on the newest
+/// commit.
+pub(super) fn fails_together(reasons: &str) -> String {
+    format!(
+        "It passed, and fails together with what was committed meanwhile:\n{reasons}\nMake it pass on the newest commit."
+    )
 }
 
 /// Writes those of the committed `files` that are still as submitted in `before` as they are in `tree`, because a

@@ -24,7 +24,7 @@ use jiff::Timestamp;
 
 use super::commit::{COMMIT_PATIENCE, Settled, settle};
 use super::frozen::{Frozen, Place};
-use super::{evidence, fresh_token, worktree};
+use super::{evidence, worktree};
 use crate::error::{HostError, HostErrorKind, HostResult};
 use crate::file::acquire;
 use crate::git::{EntryState, Git, Oid, Snapshot};
@@ -447,10 +447,9 @@ pub fn judge(
                 .with_hint("judge each criterion once: --pass 'N: …' or --fail 'N: …'")
         })?;
     let mut ledger = plan.lock()?;
-    let judged =
-        ledger
-            .state()
-            .judge_task(id, Some(iteration), opinion, &criteria, fresh_token())?;
+    let judged = ledger
+        .state()
+        .judge_task(id, Some(iteration), opinion, &criteria)?;
     let renewed = renewed.map(|work| Event::Verified {
         task: id.clone(),
         iteration,

@@ -11,15 +11,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fp_plan::plan::id::{AgentName, TaskId};
+use fp_plan::repo_path::RepoPath;
 use fp_run::run::State;
 use fp_run::run::event::Base;
 use fp_run::run::state::{MeasuredWork, Status, TaskState};
 
 use crate::bench::remove_benches;
-use crate::error::{HostError, HostResult};
+use crate::error::{HostError, HostErrorKind, HostResult};
 use crate::file;
 use crate::file::acquire;
-use crate::git::{EntryState, Git, Oid, Snapshot};
+use crate::git::{EntryState, Git, Merge, Oid, Snapshot};
 use crate::plan::OpenPlan;
 use crate::platform::{self, os_string};
 
@@ -88,9 +89,10 @@ impl<'p> Worktrees<'p> {
         })
     }
 
-    /// Prepares the worktree of `owner`, which is about to claim `task`. If `task` was the last task claimed there, the
-    /// worktree stays as `owner` left it; otherwise it is reset to HEAD of the checkout and gets the task's work from
-    /// another builder or an earlier patch. Calls `say` with the path of anything that it saves on the way.
+    /// Prepares the worktree of `owner`, which is about to claim `task`: resets it to HEAD of the checkout, and brings
+    /// in the task's work from its last submission, or from an earlier patch. If `task` was the last task claimed there
+    /// and not submitted, the worktree stays as `owner` left it. Calls `say` with the path of anything that it saves on
+    /// the way.
     pub fn prepare(
         &self,
         state: &State,
@@ -98,8 +100,9 @@ impl<'p> Worktrees<'p> {
         task: &TaskState,
         say: impl Fn(&Path),
     ) -> HostResult<(Base, Option<EarlierWork>)> {
-        let left_there =
-            state.worktrees.get(owner) == Some(&task.leaf.id) && task.worktree() == Some(owner);
+        let left_there = state.worktrees.get(owner) == Some(&task.leaf.id)
+            && task.worktree() == Some(owner)
+            && task.handed_in.is_none();
         if let Some(base) = task.base.as_ref().filter(|_| left_there)
             && let Some(git) = self.open(owner)
         {
@@ -125,12 +128,15 @@ impl<'p> Worktrees<'p> {
         }
         let around = Some(surroundings.since(state.git_surroundings(), true));
         let tree = snapshot.tree.to_string();
-        let earlier = task
-            .base
-            .as_ref()
-            .map(|_| self.take_up(&git, task))
-            .transpose()?
-            .flatten();
+        let earlier = match &task.base {
+            None => None,
+            // Only the machine where it was submitted has its tree.
+            Some(_) if !state.is_own(task) => self.take_up(&git, task)?,
+            Some(_) => match take_up_submitted(&git, task, &head)? {
+                None => self.take_up(&git, task)?,
+                earlier => earlier,
+            },
+        };
         Ok((
             Base {
                 tree,
@@ -164,8 +170,8 @@ impl<'p> Worktrees<'p> {
         }))
     }
 
-    /// Recreates the worktree of `task` if it is gone, with the submitted files if there are any. Returns
-    /// true if it did.
+    /// Recreates the worktree of `task` if it is gone, with the submitted files if there are any. Returns true if it
+    /// did.
     pub fn restore(&self, task: &TaskState) -> HostResult<bool> {
         let (Some(owner), Some(base)) = (task.worktree(), &task.base) else {
             return Ok(false);
@@ -178,11 +184,6 @@ impl<'p> Worktrees<'p> {
             git.show_tree(&tree.parse()?)?;
         }
         Ok(true)
-    }
-
-    /// Resets the worktree of `owner` to `commit`, with the files of `tree`.
-    pub(super) fn show(&self, owner: &AgentName, commit: &Oid, tree: &Oid) -> HostResult<()> {
-        self.at(owner, commit, &|_| {})?.show_tree(tree)
     }
 
     /// Resets the worktree of `owner` to `commit`. If git can't reset it, saves its nested repositories, calls `say`
@@ -254,6 +255,15 @@ impl<'p> Worktrees<'p> {
             .collect();
         found.extend(names_in(&folder)?);
         let left: Vec<&OsString> = found.difference(needed).collect();
+        let mut submitted = Vec::new();
+        if needed.is_empty() && !left.is_empty() {
+            let is_kept = |task: &&TaskState| {
+                state.is_own(task) && task.worktree().is_some() && !task.awaits_commit()
+            };
+            for task in state.tasks.iter().filter(is_kept) {
+                submitted.extend(keep_submitted(self.plan, &git, task)?);
+            }
+        }
         // A worktree that can't be removed must not stop the removal of the others.
         let remove = |name: &OsString| {
             let kept = self.keep(state, name)?;
@@ -266,7 +276,7 @@ impl<'p> Worktrees<'p> {
             // Fails if another process has put something there in the meantime, which is fine.
             drop(fs::remove_dir(&folder));
         }
-        Ok(kept.concat())
+        Ok([submitted, kept.concat()].concat())
     }
 
     /// Saves the work in the worktree `name`, if it is a builder's and intact.
@@ -328,7 +338,9 @@ pub(crate) fn keep_lost(
 ) -> HostResult<()> {
     let _lock = Worktrees::lock(plan)?;
     for task in lost.iter().filter_map(|id| before.task(id)) {
-        if let Some((git, base)) = task
+        if task.handed_in.is_some() {
+            keep_submitted(plan, &plan.git()?, task)?;
+        } else if let Some((git, base)) = task
             .worktree()
             .and_then(|owner| open(plan, owner))
             .zip(task.base.as_ref())
@@ -394,8 +406,38 @@ const MAX_PATCH: u64 = 64 * 1024 * 1024;
 pub enum EarlierWork {
     /// The work is in the worktree.
     Restored,
+    /// The submitted change of these files is in the worktree, merged with the newest commit.
+    Merged {
+        changed: Vec<RepoPath>,
+        /// Those with conflict markers.
+        conflicts: Vec<RepoPath>,
+    },
     /// The work no longer applies, and stays in this patch.
     Kept(PathBuf),
+}
+
+/// Merges the last submission of `task` onto `head`, which the worktree `git` shows, and writes the result there;
+/// `None` if there is no submission, or git no longer has its tree.
+fn take_up_submitted(git: &Git, task: &TaskState, head: &Oid) -> HostResult<Option<EarlierWork>> {
+    let work = task
+        .handed_in
+        .as_ref()
+        .filter(|work| !work.files.is_empty());
+    let (Some(work), Some(base)) = (work, &task.base) else {
+        return Ok(None);
+    };
+    let (base, tree) = (base.head.parse()?, work.tree.parse()?);
+    match git.diff(&base, &tree) {
+        Err(error) if error.kind == HostErrorKind::MissingObject => return Ok(None),
+        diff => drop(diff?),
+    }
+    let changed = super::paths(&work.files);
+    let (tree, conflicts) = match git.merge(&base, &tree, &changed, head)? {
+        Merge::Clean(tree) => (tree, Vec::new()),
+        Merge::Conflict { tree, files, .. } => (tree, files),
+    };
+    git.show_tree(&tree)?;
+    Ok(Some(EarlierWork::Merged { changed, conflicts }))
 }
 
 /// The path of the patch with the unfinished work on `task`. Fails if the folder is a link.
@@ -411,8 +453,8 @@ fn unfinished_folder(plan: &OpenPlan) -> HostResult<PathBuf> {
     Ok(folder)
 }
 
-/// Saves as a patch the work in `owner`'s worktree `git` on the last task claimed there, unless that task has passed,
-/// or another builder has taken it over along with the patch. A later patch replaces an earlier one for the same task.
+/// Saves as a patch the work in `owner`'s worktree `git` on the last task claimed there, unless it was submitted, or
+/// another builder has taken it over along with the patch. A later patch replaces an earlier one for the same task.
 /// Returns the patch's path; `None` if there are no changes.
 fn keep_unfinished(
     plan: &OpenPlan,
@@ -421,7 +463,10 @@ fn keep_unfinished(
     git: &Git,
 ) -> HostResult<Option<PathBuf>> {
     let last = state.worktrees.get(owner).and_then(|id| state.task(id));
-    let is_its_own = |task: &&TaskState| !has_passed(task) && task.worktree() == Some(owner);
+    let is_its_own = |task: &&TaskState| {
+        let is_kept = task.status == Status::Completed || task.handed_in.is_some();
+        !is_kept && task.worktree() == Some(owner)
+    };
     let Some(task) = last.filter(is_its_own) else {
         return Ok(None);
     };
@@ -487,7 +532,13 @@ fn keep_patch(plan: &OpenPlan, task: &TaskState, patch: &[u8]) -> HostResult<Opt
     Ok(Some(path))
 }
 
-/// True if none of the task's work can be lost: it is committed, or git has the tree for its commit.
-fn has_passed(task: &TaskState) -> bool {
-    task.status == Status::Completed || task.awaits_commit()
+/// Saves the last submission of `task` as a patch. Returns the patch's path; `None` if there is nothing to save.
+fn keep_submitted(plan: &OpenPlan, git: &Git, task: &TaskState) -> HostResult<Option<PathBuf>> {
+    let (Some(work), Some(base)) = (&task.handed_in, &task.base) else {
+        return Ok(None);
+    };
+    match git.patch(&base.tree.parse()?, &work.tree.parse()?) {
+        Err(error) if error.kind == HostErrorKind::MissingObject => Ok(None),
+        patch => keep_patch(plan, task, &patch?),
+    }
 }

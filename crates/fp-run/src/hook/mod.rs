@@ -13,7 +13,7 @@ use crate::run::event::Event;
 use crate::run::message;
 pub use crate::run::next::{BUILDER, VERIFIER};
 use crate::run::next::{LeadAction, RunSurroundings};
-use crate::run::state::{Activity, Role, Status, TaskState};
+use crate::run::state::{Activity, Role, RunAgent, Status, TaskState};
 use fp_plan::plan::id::{AgentName, TaskId};
 
 /// Maximum length of a remembered client id, in bytes.
@@ -187,7 +187,7 @@ pub fn agent_stops(
         };
     }
     let known = state.agents.get(agent);
-    let is_active = known.is_some_and(|known| known.activity != Activity::Idle);
+    let is_active = known.is_some_and(RunAgent::is_at_work);
     let ended = state.ended_empty(agent, said, None);
     let ended = ended.or_else(|| is_active.then(|| Event::agent_ended(agent.clone())));
     StopDecision::without_reply(ended.into_iter().collect())
@@ -219,7 +219,7 @@ pub fn lead_due(state: &State, around: &RunSurroundings) -> LeadDue {
         )
     });
     let mut agents = state.agents.values();
-    let is_idle = agents.all(|agent| agent.activity == Activity::Idle);
+    let is_idle = agents.all(|agent| !agent.is_at_work());
     let commits = state.own_running().any(TaskState::awaits_commit);
     let waits_for_others = state.is_shared() && !commits && state.end_commands_due().is_empty();
     // If every agent is idle, a wait can only be for a commit, which `fp next` makes, or for other machines.

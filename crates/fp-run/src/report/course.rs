@@ -119,7 +119,11 @@ impl Course {
                 Event::Claimed {
                     owner, iteration, ..
                 } => Some((owner.clone(), *iteration)),
-                Event::SentBack { iteration, .. } => {
+                Event::SentBack {
+                    iteration,
+                    token: Some(_),
+                    ..
+                } => {
                     let last = tries.last();
                     last.map(|last| (last.attempt.builder.clone(), *iteration))
                 }
@@ -138,12 +142,15 @@ impl Course {
             Event::Claimed { owner, .. } => {
                 self.close_bar(task, at, false);
                 let lane = self.lane_of_builder(owner);
+                self.leave_lane(lane, at);
                 self.lane_of.insert(task.clone(), lane);
                 Some(BarKind::Building)
             }
             Event::Resumed { .. } if now != Some(BarKind::Building) => Some(BarKind::Building),
             Event::Asked { question } if question.topic.is_inquiry() => Some(BarKind::Asking),
-            Event::Submitted { .. } | Event::SentBack { .. } => Some(BarKind::Waiting),
+            Event::Submitted { .. } | Event::SentBack { token: Some(_), .. } => {
+                Some(BarKind::Waiting)
+            }
             Event::Dispatched(AgentDispatch {
                 dispatch: Dispatch::Verify,
                 ..
@@ -155,6 +162,7 @@ impl Course {
             }
             Event::Judged { verdict, .. } => verdict.pass.then_some(BarKind::Committing),
             Event::Completed { .. }
+            | Event::SentBack { .. }
             | Event::Released { .. }
             | Event::Failed { .. }
             | Event::Skipped { .. } => None,
@@ -205,6 +213,15 @@ impl Course {
             });
             self.lanes.len() - 1
         })
+    }
+
+    /// Takes the tasks that the builder of `lane` has submitted out of its lane: it goes on with another.
+    fn leave_lane(&mut self, lane: usize, at: Timestamp) {
+        let of_lane = self.lane_of.iter().filter(|(_, of)| **of == lane);
+        for task in of_lane.map(|(task, _)| task.clone()).collect::<Vec<_>>() {
+            self.close_bar(&task, at, false);
+            self.lane_of.remove(&task);
+        }
     }
 
     fn turn_to(&mut self, task: &TaskId, kind: Option<BarKind>, at: Timestamp) {

@@ -230,7 +230,7 @@ fn words_of(event: &Event) -> String {
         }
         Event::RevisionDue { .. } => "has to be changed".into(),
         Event::SentBack { iteration, .. } => {
-            format!("goes back to its builder for attempt {iteration}")
+            format!("goes back for attempt {iteration}")
         }
         Event::CommitStarted { intent, .. } => format!("is being committed: {}", intent.subject()),
         Event::CommitBlocked { .. } => "could not be committed".into(),

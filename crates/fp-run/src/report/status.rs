@@ -68,6 +68,9 @@ pub struct TaskCounts {
     /// Implementing tasks that somebody is working on.
     #[serde(skip)]
     pub building: usize,
+    /// Tasks that a builder may claim later, but not now.
+    #[serde(skip)]
+    pub waiting: usize,
     /// Awaiting tasks that somebody is working on.
     #[serde(skip)]
     pub verifying: usize,
@@ -79,9 +82,12 @@ impl TaskCounts {
         for task in tasks {
             counts.total += 1;
             counts.ready += usize::from(task.ready);
+            let is_open = task.status == Status::Pending || task.is_sent_back();
+            counts.waiting += usize::from(is_open && !task.ready);
             counts.unverified += usize::from(task.unverified);
             let (all, at_work) = match task.status {
                 Status::Pending => (&mut counts.pending, None),
+                Status::Implementing if task.is_sent_back() => (&mut counts.implementing, None),
                 Status::Implementing => (&mut counts.implementing, Some(&mut counts.building)),
                 Status::AwaitingVerification => (
                     &mut counts.awaiting_verification,
@@ -118,7 +124,7 @@ impl TaskCounts {
             (self.building, "being built"),
             (self.verifying, "verifying"),
             (self.ready, "ready"),
-            (self.pending - self.ready, "waiting"),
+            (self.waiting, "waiting"),
             (self.skipped, "skipped"),
         ] {
             if count > 0 {
@@ -168,7 +174,15 @@ pub struct TaskLine {
 impl TaskLine {
     /// The task's state, as shown to people.
     pub fn state_word(&self) -> &'static str {
-        state_word(self.status, self.ready, self.halt)
+        match self.is_sent_back() {
+            true => state_word(Status::Pending, self.ready, self.halt),
+            false => state_word(self.status, self.ready, self.halt),
+        }
+    }
+
+    /// True if the task did not pass and no builder has claimed it again yet.
+    fn is_sent_back(&self) -> bool {
+        self.status == Status::Implementing && self.owner.is_none()
     }
 }
 
@@ -321,6 +335,10 @@ fn task_line(
             Some("its builder has asked, and waits for the answer".into())
         }
         _ if halt == Some(TaskHalt::Asking) => Some("it waits for your answer".into()),
+        (Status::Implementing, obstacle) if task.is_sent_back() => Some(match obstacle {
+            Some(obstacle) => state.explain(task, obstacle),
+            None => "it did not pass, and the next free builder gets it".into(),
+        }),
         (Status::AwaitingVerification, _) if task.awaits_commit() => {
             Some("it passed and waits for its commit".into())
         }

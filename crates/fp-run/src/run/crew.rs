@@ -166,7 +166,7 @@ pub fn session_spent(
     }
     let agent = state.agents.get(name);
     let judged = || state.task(agent?.task.as_ref()?);
-    let task = state.held_by(name).or_else(judged);
+    let task = judged().or_else(|| state.last_of(name));
     let cost = AgentCost {
         task: task.map(|task| task.leaf.id.clone()),
         iteration: task.map_or(0, |task| task.iteration),

@@ -116,7 +116,7 @@ impl State {
         if !is_led && !self.keeps_sessions(&terms) {
             let held = self
                 .own_running()
-                .filter(|t| t.status == Status::Implementing);
+                .filter(|t| t.status == Status::Implementing && !t.is_sent_back());
             events.extend(
                 held.map(|t| Event::released(&t.leaf.id, "its run was interrupted", t.iteration)),
             );
@@ -139,7 +139,8 @@ impl State {
         terms.processes && self.has_processes()
     }
 
-    /// Returns the task that `owner` would get now. `edited` holds the leaves that differ from the approval.
+    /// Returns the task that `owner` would get now: among those that were sent back, its own come first. `edited`
+    /// holds the leaves that differ from the approval.
     pub fn choose(
         &self,
         owner: &AgentName,
@@ -149,12 +150,8 @@ impl State {
         self.expect_running()?;
         self.expect_own_name(owner)?;
         if let Some(held) = self.held_by(owner) {
-            return if held.status != Status::Implementing {
-                let hint = "end your turn: you are told when it has been judged";
-                Err(refuse_second(owner, held, hint))
-            } else if wanted.is_some_and(|wanted| *wanted != held.leaf.id) {
-                let hint = "run `fp claim` without a task for the payload of the one you hold";
-                Err(refuse_second(owner, held, hint))
+            return if wanted.is_some_and(|wanted| *wanted != held.leaf.id) {
+                Err(refuse_second(owner, held))
             } else if edited.contains(&held.leaf.id) {
                 Err(Refusal::Edited(held.leaf.id.clone()))
             } else {
@@ -162,7 +159,10 @@ impl State {
             };
         }
         let Some(id) = wanted else {
-            let first = self.ready(edited).first().copied();
+            let ready = self.ready(edited);
+            let is_ready = |task: &&TaskState| ready.iter().any(|t| t.leaf.id == task.leaf.id);
+            let own = self.sent_back_to(owner).find(is_ready);
+            let first = own.or_else(|| ready.first().copied());
             return first.ok_or_else(|| Refusal::NothingReady(self.why_nothing_is_ready(edited)));
         };
         let task = self.expect_task(id)?;
@@ -198,12 +198,12 @@ impl State {
     ) -> Result<(TaskId, Vec<Event>), Refusal> {
         let task = self.choose(owner, wanted, edited)?;
         let (id, owner) = (task.leaf.id.clone(), owner.clone());
-        let event = match task.status {
-            Status::Implementing => Event::Resumed {
+        let event = match task.owner() == Some(&owner) {
+            true => Event::Resumed {
                 task: id.clone(),
                 owner,
             },
-            _ => Event::Claimed {
+            false => Event::Claimed {
                 task: id.clone(),
                 owner,
                 token,
@@ -220,7 +220,7 @@ impl State {
         let task = self.expect_task(id)?;
         match &task.claim {
             Some(claim) if task.status == Status::Implementing && claim.token == token => Ok(claim),
-            Some(_) if task.status == Status::Implementing => Err(decline(
+            _ if task.status == Status::Implementing => Err(decline(
                 format!("the claim on task {id} is not yours any more: its token has changed"),
                 "run `fp claim PLAN --as NAME`: if the task is still yours, it prints the token in force",
             )),
@@ -277,7 +277,7 @@ impl State {
         }
         let machine = task.machine.as_ref().filter(|_| !self.is_own(task));
         if task.status != Status::AwaitingVerification {
-            Err(refuse(task, "only a submitted task can be verified"))
+            Err(refuse(task, &self.why_not_submitted(task)))
         } else if let Some(machine) = machine {
             let said = format!("its work is on {machine}, where it is verified");
             Err(refuse(task, &said))
@@ -292,6 +292,29 @@ impl State {
         } else {
             Ok(task)
         }
+    }
+
+    /// What has become of `task`, which awaits no verdict.
+    fn why_not_submitted(&self, task: &TaskState) -> String {
+        let only = "only a submitted task can be verified";
+        let was = match task.status {
+            Status::Pending if task.handed_in.is_some() => "its submission was taken back".into(),
+            Status::Implementing if task.handed_in.is_some() => {
+                "its submission was sent back".into()
+            }
+            Status::Implementing if task.iteration > 1 || task.failed.is_some() => {
+                let by = task.owner().map_or("a builder", AgentName::as_str);
+                format!("{by} works on it again")
+            }
+            Status::Failed if task.handed_in.is_some() => "it was given up meanwhile".into(),
+            Status::Skipped => {
+                let because = task.because.as_ref().unwrap_or(&task.leaf.id);
+                format!("task {because}, which it needs, was given up")
+            }
+            Status::Completed => "its commit is made".into(),
+            _ => return only.to_owned(),
+        };
+        format!("{was}, and {only}")
     }
 
     /// Takes back the claim on a task. The attempt doesn't count.
@@ -444,14 +467,8 @@ impl State {
         open.map(closed).collect()
     }
 
-    /// Records the user's answer and applies its consequences. `token` must be fresh.
-    pub fn answer(
-        &self,
-        question: &str,
-        options: &[String],
-        by: Decider,
-        token: String,
-    ) -> RunDecision {
+    /// Records the user's answer and applies its consequences.
+    pub fn answer(&self, question: &str, options: &[String], by: Decider) -> RunDecision {
         let unknown = || {
             let said = format!("there is no open question {question:?}");
             decline(said, "`fp status PLAN` lists the open questions")
@@ -489,7 +506,7 @@ impl State {
                 .topic
                 .choice_of(&first)
                 .ok_or_else(|| refused(&first))?;
-            let consequences = self.consequences(&asked.topic, choice, by, token)?;
+            let consequences = self.consequences(&asked.topic, choice, by)?;
             events.extend(consequences.ok_or_else(|| refused(&first))?);
         }
         Ok(events)
@@ -501,7 +518,6 @@ impl State {
         topic: &Topic,
         choice: AnswerChoice,
         by: Decider,
-        token: String,
     ) -> Result<Option<Vec<Event>>, Refusal> {
         use AnswerChoice::*;
         let revise = |id: &TaskId| Event::RevisionDue { task: id.clone() };
@@ -555,7 +571,7 @@ impl State {
                 let task = self.expect_task(task)?;
                 let last = task.verdict.as_ref();
                 let send = |last: &TaskVerdict| {
-                    self.send_back(task, &last.reasons.join("\n"), &last.summary, token)
+                    self.send_back(task, &last.reasons.join("\n"), &last.summary)
                 };
                 last.map(send).unwrap_or_default()
             }
@@ -563,7 +579,7 @@ impl State {
                 let task = self.expect_task(id)?;
                 let reason = task.reason.as_deref().unwrap_or_default();
                 let feedback = format!("The commit could not be made: {reason}");
-                self.send_back(task, &feedback, "", token)
+                self.send_back(task, &feedback, "")
             }
             (GiveUp, Topic::VerifierSilent(id)) => {
                 let said = self.said_by_verifiers(id);
@@ -595,19 +611,13 @@ impl State {
     }
 
     /// Sends `task` back with this feedback, or fails it after its last attempt. `summary` is the verifier's.
-    pub(super) fn send_back(
-        &self,
-        task: &TaskState,
-        feedback: &str,
-        summary: &str,
-        token: String,
-    ) -> Vec<Event> {
+    pub(super) fn send_back(&self, task: &TaskState, feedback: &str, summary: &str) -> Vec<Event> {
         let id = &task.leaf.id;
         if !self.is_last_attempt(task) {
             return vec![Event::SentBack {
                 task: id.clone(),
                 iteration: task.iteration + 1,
-                token,
+                token: None,
                 feedback: feedback.into(),
                 base: None,
             }];
@@ -721,10 +731,12 @@ impl State {
 }
 
 /// Refuses to give `owner` a task besides the one it holds.
-fn refuse_second(owner: &AgentName, held: &TaskState, hint: &str) -> Refusal {
+fn refuse_second(owner: &AgentName, held: &TaskState) -> Refusal {
     let (id, status) = (&held.leaf.id, held.status.into_str());
-    let said = format!("{owner} holds task {id}, which is {status}: one task at a time");
-    decline(said, hint)
+    decline(
+        format!("{owner} holds task {id}, which is {status}: one task at a time"),
+        "run `fp claim` without a task for the payload of the one you hold",
+    )
 }
 
 fn not_ready(id: &TaskId, why: &str) -> Refusal {

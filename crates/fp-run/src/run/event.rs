@@ -473,15 +473,17 @@ pub enum Event {
         #[serde(flatten)]
         verdict: TaskVerdict,
     },
-    /// A task returns to its builder for another iteration.
+    /// A task needs another iteration.
     SentBack {
         task: TaskId,
         /// The new iteration, from 2.
         iteration: u32,
-        /// The new token; the previous one is void.
-        token: String,
+        /// The new token of the builder that keeps the task, in runs of earlier versions; `None` if the next free
+        /// builder claims it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        token: Option<String>,
         feedback: String,
-        /// The new base of the change, if the task's worktree was moved to a newer commit.
+        /// The new base of the change, if the builder keeps the task in a worktree that was moved to a newer commit.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         base: Option<Base>,
     },

@@ -9,8 +9,8 @@ use super::event::{AgentDispatch, Approve, Base, Decider, Dispatch, Entry, Event
 use super::inquiry::allowed_path;
 use super::question::{ClosedUnanswered, Topic};
 use super::state::{
-    Activity, Approval, Asked, ChecksBefore, Claim, MeasuredWork, Role, Run, RunAgent, RunStatus,
-    State, Status, TaskState,
+    Activity, Approval, Asked, ChecksBefore, Claim, HandedIn, MeasuredWork, Role, Run, RunAgent,
+    RunStatus, State, Status, TaskState,
 };
 use crate::verification::{Check, tests_ran};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
@@ -169,6 +169,7 @@ impl State {
                 self.heard_of(owner);
                 let agent = self.turn_agent(owner, Activity::Working, at);
                 (agent.fruitless, agent.said) = (0, None);
+                agent.claimed = Some(task.clone());
                 self.leave_checkout(task, &base.tree);
                 if base.worktree.is_some() {
                     self.worktrees.insert(owner.clone(), task.clone());
@@ -182,7 +183,8 @@ impl State {
                 task, owner, tree, ..
             } => {
                 self.heard_of(owner);
-                self.turn_agent(owner, Activity::Idle, at).said = None;
+                let agent = self.turn_agent(owner, Activity::Idle, at);
+                (agent.said, agent.is_ending) = (None, true);
                 self.close_unanswered(task, ClosedUnanswered::Withdrawn);
                 self.leave_checkout(task, tree);
             }
@@ -194,8 +196,17 @@ impl State {
                 // The log can't name the verifier, but a measured submission shows that one has started.
                 self.forget_dispatches(|told| told.task.as_ref() == Some(task));
             }
-            Event::Judged { task, .. } => self.end_verifiers(task, at),
+            Event::Judged { task, .. } => {
+                self.end_verifiers(task, at);
+                // `fp run` sees when its builders end; a session's lead may have missed it by now.
+                if !self.has_processes() {
+                    let builders = self.agents.values_mut();
+                    let builders = builders.filter(|agent| agent.claimed.as_ref() == Some(task));
+                    builders.for_each(|agent| agent.is_ending = false);
+                }
+            }
             Event::Released { task, .. } => {
+                self.end_verifiers(task, at);
                 self.close_unanswered(task, ClosedUnanswered::Withdrawn);
             }
             Event::Failed { task, .. } => {
@@ -408,6 +419,7 @@ impl State {
     fn turn_agent(&mut self, name: &AgentName, activity: Activity, at: Timestamp) -> &mut RunAgent {
         let agent = self.agents.entry(name.clone()).or_default();
         (agent.activity, agent.since) = (activity, at);
+        agent.is_ending = false;
         agent
     }
 
@@ -442,6 +454,7 @@ impl State {
             agent.fruitless += 1 + silences;
         }
         (agent.activity, agent.since) = (Activity::Idle, at);
+        agent.is_ending = false;
     }
 
     /// Notes that the lead has started `name`, or no longer needs to.
@@ -527,16 +540,23 @@ impl TaskState {
                 self.take_base(base);
                 self.started_at.get_or_insert(at);
                 self.begin_iteration(*iteration);
+                self.handed_in = None;
             }
             Event::Resumed { .. } => (self.resume_due, self.answered) = (false, None),
             Event::Nudged { .. } => self.nudges += 1,
             Event::Submitted {
+                owner,
                 tree,
                 files,
                 checks,
                 ..
             } => {
                 self.status = Status::AwaitingVerification;
+                self.handed_in = Some(HandedIn {
+                    by: owner.clone(),
+                    tree: tree.clone(),
+                    files: files.clone(),
+                });
                 self.submission = Some(MeasuredWork {
                     tree: tree.clone(),
                     onto: None,
@@ -576,10 +596,13 @@ impl TaskState {
                 self.base = base.clone().or(self.base.take());
                 self.status = Status::Implementing;
                 self.feedback = Some(feedback.clone());
-                self.resume_due = true;
+                self.resume_due = token.is_some();
                 self.commit_intent = None;
-                if let Some(claim) = &mut self.claim {
+                if let (Some(claim), Some(token)) = (&mut self.claim, token) {
                     (claim.token, claim.since) = (token.clone(), at);
+                    self.handed_in = None;
+                } else {
+                    self.claim = None;
                 }
                 self.begin_iteration(*iteration);
             }
@@ -592,6 +615,7 @@ impl TaskState {
                 self.reason = None;
                 self.feedback = None;
                 self.submission = None;
+                self.handed_in = None;
                 // Keeps only the notes about unfinished work, which are needed when the next plan starts. The other
                 // checks stay in the log.
                 let verified = self.verification.iter_mut();

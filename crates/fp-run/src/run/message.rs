@@ -40,6 +40,14 @@ pub fn work_offer(plan: &PlanId, name: &AgentName) -> String {
     format!("Tasks are ready: run `fp claim {plan} --as {name}`.")
 }
 
+/// The message to an idle builder whose last work on `task` didn't pass.
+pub fn sent_back(plan: &PlanId, task: &TaskState, owner: &AgentName) -> String {
+    let id = &task.leaf.id;
+    format!(
+        "Task {id} did not pass: run `fp claim {plan} --as {owner}` for what to mend, then submit again."
+    )
+}
+
 /// The message to a builder whose task was given up or taken back.
 pub fn lost_task(plan: &PlanId, task: &TaskId, owner: &AgentName) -> String {
     format!(
@@ -83,9 +91,7 @@ pub fn wake_up(state: &State, task: &TaskState, owner: &AgentName) -> String {
             "Your question about task {id} is answered: {answer}. Run `fp claim {plan} --as {owner}` and go on."
         )
     } else if task.feedback.is_some() && (task.resume_due || task.nudges == 0) {
-        format!(
-            "Task {id} did not pass: run `fp claim {plan} --as {owner}` for what to mend, then submit again."
-        )
+        sent_back(plan, task, owner)
     } else {
         builder_nudge(plan, id, owner)
     }

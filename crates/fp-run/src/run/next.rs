@@ -14,7 +14,7 @@ use super::message;
 use super::question::{AnswerChoice, AnswerOption, ClosedUnanswered, Question, Topic};
 use super::ready::Obstacle;
 use super::refusal::Refusal;
-use super::state::{Activity, Asked, Role, State, Status, TaskState};
+use super::state::{Asked, Role, RunAgent, State, Status, TaskState};
 use fp_plan::plan::id::{AgentName, MachineId, TaskId};
 use fp_plan::plan::path::overlap;
 use fp_plan::settings::{AgentPlayer, Agents, Budget, Settings, SpendingLimit};
@@ -28,6 +28,8 @@ pub const VERIFIER: &str = "fp:verifier";
 const VERIFIERS: u32 = 2;
 /// Number of times a builder may fall silent on one task before the task fails.
 const SILENCES: u32 = 2;
+/// Time after a submission in which the builder's turn is expected to end.
+const ENDING: SignedDuration = SignedDuration::from_mins(2);
 /// Number of consecutive times a builder may end without a task before the user is asked.
 const FRUITLESS: u32 = 3;
 
@@ -172,8 +174,6 @@ pub struct RunSurroundings {
     pub edited: BTreeSet<TaskId>,
     /// HEAD's move since it was last read, if any.
     pub moved: Option<Moved>,
-    /// A fresh token, in case a task is sent back.
-    pub token: String,
     /// The programs and models that play the agents.
     pub agents: Agents,
     pub budget: Budget,
@@ -186,8 +186,7 @@ pub struct RunSurroundings {
 }
 
 impl RunSurroundings {
-    /// Collects the surroundings at `now`. Treats nothing as edited or moved, and leaves the token empty, so that
-    /// nothing can be sent back.
+    /// Collects the surroundings at `now`. Treats nothing as edited or moved.
     pub fn new(
         state: &State,
         settings: &Settings,
@@ -333,15 +332,19 @@ impl<'a> Draft<'a> {
             true => self.state.behind,
             false => Some(since),
         };
-        let is_silent = |since: Timestamp| {
-            counted(since).is_some_and(|since| now.duration_since(since) > self.around.timeout)
+        let is_silent = |agent: &RunAgent| {
+            // Without processes, the end of a turn may go unnoticed.
+            let limit = match agent.is_ending && !self.state.has_processes() {
+                true => ENDING.min(self.around.timeout),
+                false => self.around.timeout,
+            };
+            counted(agent.since).is_some_and(|since| now.duration_since(since) > limit)
         };
         // An end that is reported again because `next` was killed refers to the agent's previous turn.
         let is_untold = |name: &AgentName| self.state.untold.iter().any(|told| told.name == *name);
         let active = self.state.active_agents();
-        let over = active.filter(|(name, agent)| {
-            ended.contains(name) && !is_untold(name) || is_silent(agent.since)
-        });
+        let over = active
+            .filter(|(name, agent)| ended.contains(name) && !is_untold(name) || is_silent(agent));
         let over = over
             .map(|(name, _)| Event::agent_ended(name.clone()))
             .collect();
@@ -393,10 +396,7 @@ impl<'a> Draft<'a> {
         let due: Vec<Question> = due.map(|asked| asked.question.clone()).collect();
         for question in due {
             let answer = [question.unattended_answer().to_owned()];
-            let token = self.around.token.clone();
-            let events = self
-                .state
-                .answer(&question.id, &answer, Decider::Auto, token);
+            let events = self.state.answer(&question.id, &answer, Decider::Auto);
             self.record_all(events.unwrap_or_default());
         }
     }
@@ -457,7 +457,16 @@ impl<'a> Draft<'a> {
                 task.status == Status::AwaitingVerification && !task.awaits_commit();
             awaits_verdict && !judged(id) && !self.state.doubts_checks_of(id)
         };
-        let due: Vec<TaskState> = self.state.own_running().filter(is_due).cloned().collect();
+        let active = self.state.active_agents();
+        let active = active.filter(|(_, agent)| agent.role == Role::Verifier);
+        let limit = self
+            .around
+            .agents
+            .verifiers
+            .unwrap_or(self.state.terms().builders);
+        let free = (limit.max(1) as usize).saturating_sub(active.count());
+        let due = self.state.own_running().filter(is_due);
+        let due: Vec<TaskState> = due.take(free).cloned().collect();
         for task in due {
             if self.state.terms().lead_judges {
                 // Nothing is started, so nothing is recorded: the judgement stays due until there is a verdict.
@@ -500,9 +509,9 @@ impl<'a> Draft<'a> {
 
     fn wake_owners(&mut self) {
         let is_stopped = |task: &&TaskState| {
-            let agent = task.owner().and_then(|owner| self.state.agents.get(owner));
-            let is_idle = agent.is_none_or(|agent| agent.activity == Activity::Idle);
-            task.status == Status::Implementing && is_idle
+            let agent = task.owner().map(|owner| self.state.agents.get(owner));
+            let is_idle = |agent: Option<&RunAgent>| agent.is_none_or(|agent| !agent.is_at_work());
+            task.status == Status::Implementing && agent.is_some_and(is_idle)
         };
         let stopped = self.state.own_running().filter(is_stopped);
         for task in stopped.cloned().collect::<Vec<TaskState>>() {
@@ -598,7 +607,10 @@ impl<'a> Draft<'a> {
                     message: match (held, &due.task) {
                         (Some(task), _) => message::wake_up(&self.state, task, &name),
                         (None, Some(lost)) => message::lost_task(plan, lost, &name),
-                        (None, None) => message::work_offer(plan, &name),
+                        (None, None) => match self.state.sent_back_to(&name).next() {
+                            Some(task) => message::sent_back(plan, task, &name),
+                            None => message::work_offer(plan, &name),
+                        },
                     },
                     player: match held {
                         Some(_) => player_of(&self.around.agents, Role::Builder, held),
@@ -629,11 +641,11 @@ impl<'a> Draft<'a> {
         let agents = &self.around.agents;
         let task = match agents.by_complexity.is_empty() {
             true => None,
-            false => {
+            false => self.state.sent_back_to(name).next().or_else(|| {
                 let before = self.on_their_way().filter(|other| *other < name).count();
                 let ready = self.state.ready(&self.around.edited);
                 ready.get(before).or(ready.last()).copied()
-            }
+            }),
         };
         player_of(agents, Role::Builder, task)
     }
@@ -641,31 +653,37 @@ impl<'a> Draft<'a> {
     /// The builders that are about to claim.
     fn on_their_way(&self) -> impl Iterator<Item = &AgentName> {
         let active = self.state.active_agents();
-        let builders = active.filter(|(_, agent)| agent.role == Role::Builder);
+        let builders = active.filter(|(_, agent)| agent.role == Role::Builder && !agent.is_ending);
         let names = builders.map(|(name, _)| name);
         names.filter(|name| self.state.held_by(name).is_none())
     }
 
     /// Dispatches builders for as many ready tasks as can run side by side.
     fn staff_builders(&mut self) {
+        let back = self.state.own_running().filter(|task| task.is_sent_back());
+        for id in back.map(|task| task.leaf.id.clone()).collect::<Vec<_>>() {
+            self.may_spend(Some(&id));
+        }
         let on_their_way = self.on_their_way().count();
         let builders = self.state.run.as_ref().map_or(1, |run| run.terms.builders);
-        let busy = self.state.own_running().count() + on_their_way;
+        let building =
+            |task: &&TaskState| task.status == Status::Implementing && task.owner().is_some();
+        let busy = self.state.own_running().filter(building).count() + on_their_way;
         let free = (builders as usize).saturating_sub(busy);
         let startable = self.startable(free + on_their_way);
         let mut wanted = startable.saturating_sub(on_their_way).min(free);
         let limit = FRUITLESS * (1 + self.retries_of(&Topic::BuildersSilent));
         let (mut is_exhausted, mut has_started) = (false, on_their_way > 0);
-        for number in 1..=builders {
+        // A builder that may take up its own work again comes first.
+        let names = (1..=builders).filter_map(|number| self.state.builder(number));
+        let is_new_to = |name: &AgentName| self.state.sent_back_to(name).next().is_none();
+        let (others, first): (Vec<_>, Vec<_>) = names.partition(is_new_to);
+        for name in first.into_iter().chain(others) {
             if wanted == 0 {
                 return;
             }
-            let Some(name) = self.state.builder(number) else {
-                continue;
-            };
             let agent = self.state.agents.get(&name);
-            let is_busy = agent.is_some_and(|agent| agent.activity != Activity::Idle);
-            if is_busy || self.state.held_by(&name).is_some() {
+            if agent.is_some_and(RunAgent::is_at_work) || self.state.held_by(&name).is_some() {
                 continue;
             }
             let fruitless = agent.map(|agent| agent.fruitless);
@@ -763,7 +781,11 @@ impl<'a> Draft<'a> {
     }
 
     fn under_way(&self) -> Vec<String> {
-        let agents = self.state.active_agents().map(|(name, _)| name.to_string());
+        let agents = self.state.active_agents();
+        let (ending, agents): (Vec<_>, Vec<_>) = agents.partition(|(_, agent)| agent.is_ending);
+        let named = |agents: Vec<(&AgentName, &RunAgent)>| -> Vec<String> {
+            agents.iter().map(|(name, _)| name.to_string()).collect()
+        };
         let commits = self.state.own_running().filter(|task| task.awaits_commit());
         let commits = commits.map(|task| format!("the commit of task {}", task.leaf.id));
         let elsewhere = self.state.running().filter(|task| !self.state.is_own(task));
@@ -771,7 +793,15 @@ impl<'a> Draft<'a> {
             let machine = task.machine.as_ref()?;
             Some(format!("task {} on {machine}", task.leaf.id))
         });
-        agents.chain(commits).chain(elsewhere).collect()
+        let on: Vec<String> = named(agents)
+            .into_iter()
+            .chain(commits)
+            .chain(elsewhere)
+            .collect();
+        match on.is_empty() {
+            true => named(ending),
+            false => on,
+        }
     }
 
     /// One line for each open task whose obstacle is `wanted`, with the reason why it can't be claimed.

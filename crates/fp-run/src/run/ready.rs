@@ -26,16 +26,21 @@ pub struct Obstacles<'s, 'e> {
     running: Vec<(&'s TaskState, Vec<Cow<'s, str>>)>,
     /// The tasks with a command that failed before any work and that the user is being asked about.
     fails_before: BTreeSet<&'s TaskId>,
+    /// The tasks with a spent budget that the user is being asked about.
+    budgets: BTreeSet<&'s TaskId>,
 }
 
 impl Obstacles<'_, '_> {
     /// Returns the obstacle to claiming `task`, or `None` if it is ready.
     pub fn obstacle_to(&self, task: &TaskState) -> Option<Obstacle> {
         let id = &task.leaf.id;
+        let is_open =
+            task.status == Status::Pending || task.is_sent_back() && self.state.is_own(task);
         match task.status {
-            Status::Pending if self.edited.contains(id) => Some(Obstacle::Edited),
-            Status::Pending if self.fails_before.contains(id) => Some(Obstacle::FailsBefore),
-            Status::Pending => self
+            _ if is_open && self.edited.contains(id) => Some(Obstacle::Edited),
+            _ if is_open && self.fails_before.contains(id) => Some(Obstacle::FailsBefore),
+            _ if is_open && self.budgets.contains(id) => Some(Obstacle::Budget),
+            _ if is_open => self
                 .unfinished_before(task)
                 .or_else(|| doubt_about(task))
                 .or_else(|| self.shared_file(task)),
@@ -44,10 +49,12 @@ impl Obstacles<'_, '_> {
             Status::Skipped => Some(Obstacle::Blocked {
                 by: task.because.as_ref().unwrap_or(id).clone(),
             }),
-            Status::Implementing | Status::AwaitingVerification => Some(Obstacle::Held {
-                by: task.owner().cloned(),
-                status: task.status,
-            }),
+            Status::Pending | Status::Implementing | Status::AwaitingVerification => {
+                Some(Obstacle::Held {
+                    by: task.owner().cloned(),
+                    status: task.status,
+                })
+            }
         }
     }
 
@@ -70,7 +77,9 @@ impl Obstacles<'_, '_> {
             .held()
             .filter_map(|file| Some((file, held(file)?)))
             .collect();
-        self.running.iter().find_map(|(running, others)| {
+        let others = self.running.iter();
+        let mut others = others.filter(|(running, _)| running.leaf.id != task.leaf.id);
+        others.find_map(|(running, others)| {
             let shared = |path: &Cow<str>| others.iter().any(|other| meet(other, path));
             let (file, _) = files.iter().find(|(_, path)| shared(path))?;
             Some(Obstacle::File {
@@ -102,6 +111,10 @@ impl State {
             Topic::FailsBefore { commands } => Some(commands.keys()),
             _ => None,
         });
+        let spent = self.open_topics().filter_map(|topic| match topic {
+            Topic::Budget { task, .. } => task.as_ref(),
+            _ => None,
+        });
         Obstacles {
             state: self,
             edited,
@@ -110,12 +123,13 @@ impl State {
                 .map(|task| (task, wanted(task).filter_map(held).collect()))
                 .collect(),
             fails_before: failing.flatten().collect(),
+            budgets: spent.collect(),
         }
     }
 
-    /// The tasks that can be claimed, apart from run-wide obstacles, in claim order. With several builders, the task
-    /// with the most work depending on it comes first, to keep the run short. Ties, and a run with one builder, follow
-    /// the policy's order.
+    /// The tasks that can be claimed, apart from run-wide obstacles, in claim order: first those that were sent back.
+    /// With several builders, the task with the most work depending on it comes first, to keep the run short. Ties, and
+    /// a run with one builder, follow the policy's order.
     pub fn ready(&self, edited: &BTreeSet<TaskId>) -> Vec<&TaskState> {
         let obstacles = self.obstacles(edited);
         let is_ready = |task: &&TaskState| obstacles.obstacle_to(task).is_none();
@@ -129,7 +143,8 @@ impl State {
             order, composites, ..
         } = &self.terms().policy;
         let rank = |leaf: &Leaf| order.rank(composites.get(&leaf.id).copied(), leaf.complexity);
-        ready.sort_by_key(|task| (Reverse(work(task)), rank(&task.leaf)));
+        let is_back = |task: &TaskState| Reverse(task.is_sent_back());
+        ready.sort_by_key(|task| (is_back(task), Reverse(work(task)), rank(&task.leaf)));
         ready
     }
 
@@ -172,6 +187,10 @@ impl State {
             Obstacle::Blocked { by } => {
                 format!("it waits for {by}, which was given up: retry that first")
             }
+            Obstacle::Held { by: None, .. } if task.is_sent_back() => {
+                let machine = task.machine.as_ref().map_or("", |machine| machine.as_str());
+                format!("it was sent back, and its work is on {machine}")
+            }
             Obstacle::Held { by, status } => {
                 let by = by.as_ref().map(|by| format!(", with {by}"));
                 format!("it is {}{}", status.into_str(), by.unwrap_or_default())
@@ -196,6 +215,7 @@ impl State {
             Obstacle::FailsBefore => {
                 "a check of it fails before any work: answer the question about it".into()
             }
+            Obstacle::Budget => "its budget is spent: answer the question about it".into(),
             Obstacle::File { task, file } => format!("running task {task} may change {file}"),
             Obstacle::NotApproved => "the plan is not approved yet".into(),
             Obstacle::NotStarted => "the run is not started yet".into(),
@@ -275,6 +295,8 @@ pub enum Obstacle {
     PassesBefore,
     /// One of the task's commands failed before any work.
     FailsBefore,
+    /// The task was sent back, and its budget is spent.
+    Budget,
     /// Dependencies are not completed.
     Waits {
         /// In the order in which the task names them.

@@ -12,7 +12,8 @@ use super::fleet::FleetMachine;
 use super::planning::Planning;
 use super::question::{AnswerChoice, Question, Topic};
 pub use super::task_state::{
-    ChecksBefore, Claim, CommitIntent, Granted, MeasuredWork, Status, TaskState, TaskVerdict,
+    ChecksBefore, Claim, CommitIntent, Granted, HandedIn, MeasuredWork, Status, TaskState,
+    TaskVerdict,
 };
 use crate::commit_style::CommitHistory;
 use crate::verification::{Check, GitSurroundings};
@@ -53,10 +54,23 @@ pub struct RunAgent {
     pub since: Timestamp,
     /// The task that a verifier judges.
     pub task: Option<TaskId>,
+    /// The last task that a builder claimed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claimed: Option<TaskId>,
+    /// True from a builder's submission until its turn ends.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_ending: bool,
     /// Number of consecutive dispatches that ended without the builder taking a task.
     pub fruitless: u32,
     /// The agent's last words, if it ended without a result.
     pub said: Option<String>,
+}
+
+impl RunAgent {
+    /// True unless the agent has ended its turn.
+    pub fn is_at_work(&self) -> bool {
+        self.activity != Activity::Idle || self.is_ending
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -234,9 +248,7 @@ impl State {
 
     /// The agents that have not ended their turn.
     pub(super) fn active_agents(&self) -> impl Iterator<Item = (&AgentName, &RunAgent)> {
-        self.agents
-            .iter()
-            .filter(|(_, agent)| agent.activity != Activity::Idle)
+        self.agents.iter().filter(|(_, agent)| agent.is_at_work())
     }
 
     /// The state of an empty log.
@@ -318,9 +330,23 @@ impl State {
         self.agents.contains_key(name) || self.held_by(name).is_some()
     }
 
-    /// The task that `owner` holds. A builder holds at most one.
+    /// The task that `owner` is building. A builder holds at most one; what it has submitted, it no longer holds.
     pub fn held_by(&self, owner: &AgentName) -> Option<&TaskState> {
-        self.running().find(|task| task.owner() == Some(owner))
+        self.tasks_in(Status::Implementing)
+            .find(|task| task.owner() == Some(owner))
+    }
+
+    /// The task that `owner` is building, or else claimed last.
+    pub fn last_of(&self, owner: &AgentName) -> Option<&TaskState> {
+        let claimed = || self.task(self.agents.get(owner)?.claimed.as_ref()?);
+        self.held_by(owner).or_else(claimed)
+    }
+
+    /// The tasks that were sent back after an attempt of `owner`, and that it may take up again before any other.
+    pub fn sent_back_to<'s>(&'s self, owner: &AgentName) -> impl Iterator<Item = &'s TaskState> {
+        let is_by = |task: &TaskState| task.handed_in.as_ref().is_some_and(|it| it.by == *owner);
+        self.own_running()
+            .filter(move |task| task.is_sent_back() && is_by(task))
     }
 
     pub fn running(&self) -> impl Iterator<Item = &TaskState> {

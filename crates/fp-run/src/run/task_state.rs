@@ -77,6 +77,16 @@ pub struct MeasuredWork {
     pub checks: Vec<Check>,
 }
 
+/// Submitted work, from which the next attempt starts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HandedIn {
+    pub by: AgentName,
+    /// The submitted working tree.
+    pub tree: String,
+    /// The task's changes in that tree.
+    pub files: Vec<Change>,
+}
+
 /// The last verdict on a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskVerdict {
@@ -145,6 +155,8 @@ pub struct TaskState {
     pub base: Option<Base>,
     /// The submitted work.
     pub submission: Option<MeasuredWork>,
+    /// The last submitted work, until it is done or a builder has taken it up again.
+    pub handed_in: Option<HandedIn>,
     /// The result of the mechanical checks in this iteration.
     pub verification: Option<MeasuredWork>,
     pub verdict: Option<TaskVerdict>,
@@ -217,6 +229,11 @@ impl TaskState {
                 .verdict
                 .as_ref()
                 .is_some_and(|v| v.pass && v.iteration == self.iteration)
+    }
+
+    /// True if the task did not pass and no builder has claimed it again yet. It still reserves its files.
+    pub fn is_sent_back(&self) -> bool {
+        self.status == Status::Implementing && self.claim.is_none()
     }
 
     /// The names of the checks that failed in the task's last failed verdict.

@@ -14,7 +14,7 @@ use super::next::{LeadAction, LeadTurn, RunSurroundings};
 use super::planning::{PASSES, Planning, ROUNDS, Seen};
 use super::question::{AnswerChoice, AnswerOption};
 use super::ready::Obstacle;
-use super::state::{CommitIntent, MeasuredWork, State, Status, TaskState};
+use super::state::{CommitIntent, MeasuredWork, Role, State, Status, TaskState};
 use super::verdict::VerifierOpinion;
 use crate::critique::Critique;
 use crate::hook::{LeadDue, lead_due, lead_stops};
@@ -23,6 +23,7 @@ use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 use fp_plan::plan::path::overlap;
 use fp_plan::settings::ExtensionPolicy;
 
+mod awaiting;
 mod fleet;
 mod judging;
 mod laws;
@@ -147,7 +148,7 @@ fn a_verdict_needs_every_check() {
     };
     let events = machine
         .state
-        .judge_task(&id("1"), None, opinion, &["c".into()], "t9".into())
+        .judge_task(&id("1"), None, opinion, &["c".into()])
         .unwrap();
     let Event::Judged { verdict, .. } = &events[0] else {
         panic!("{events:?}")

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::decide::RunDecision;
-use super::event::{Base, Decider, Event, Judgement};
+use super::event::{Decider, Event, Judgement};
 use super::question::{AnswerChoice, ClosedUnanswered, Topic, said_within};
 use super::ready::{ExecutionModel, Obstacle};
 use super::refusal::{Refusal, decline, refuse};
@@ -146,14 +146,13 @@ fn doubt_of_checks(task: &TaskState, opinion: &VerifierOpinion) -> Option<(Topic
 
 impl State {
     /// Judges the submitted task `id`, whose mechanical checks must already be recorded. If the task fails, it is sent
-    /// back with the reasons, or ended if this was its last iteration. `token` must be fresh.
+    /// back with the reasons, or ended if this was its last iteration.
     pub fn judge_task(
         &self,
         id: &TaskId,
         iteration: Option<u32>,
         opinion: VerifierOpinion,
         criteria: &[String],
-        token: String,
     ) -> RunDecision {
         let task = self.expect_submitted(id, iteration)?;
         let verified = task
@@ -191,7 +190,7 @@ impl State {
         if let Some((topic, reason)) = doubt {
             events.push(self.ask_about(topic, &reason));
         } else if !pass {
-            events.extend(self.send_back(task, &feedback, &summary, token));
+            events.extend(self.send_back(task, &feedback, &summary));
         }
         Ok(events)
     }
@@ -240,21 +239,9 @@ impl State {
         Ok(vec![Event::CommitBlocked { task, reason }, asked])
     }
 
-    /// Sends a passed task that doesn't go together with newer commits back to its builder, whose worktree is now at
-    /// `base`, if it has one, or ends it after its last iteration. `token` must be fresh.
-    pub fn conflict(
-        &self,
-        id: &TaskId,
-        feedback: &str,
-        base: Option<Base>,
-        token: String,
-    ) -> RunDecision {
-        let task = self.expect_passed(id)?;
-        let mut events = self.send_back(task, feedback, "", token);
-        if let Some(Event::SentBack { base: measured, .. }) = events.first_mut() {
-            *measured = base;
-        }
-        Ok(events)
+    /// Sends back a passed task that conflicts with newer commits, or ends it after its last iteration.
+    pub fn conflict(&self, id: &TaskId, feedback: &str) -> RunDecision {
+        Ok(self.send_back(self.expect_passed(id)?, feedback, ""))
     }
 
     fn expect_passed(&self, id: &TaskId) -> Result<&TaskState, Refusal> {

@@ -35,6 +35,8 @@ use crate::features::install::write_plugin;
 const GRACE: Duration = Duration::from_secs(5);
 /// Time to wait for output after a process has ended, since another one may hold the pipe.
 const DRAIN: Duration = Duration::from_secs(2);
+/// Interval between checks of a process that is about to end.
+const SOON: Duration = Duration::from_millis(10);
 /// The first and the longest pause before retrying an unavailable service.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(300));
 /// Maximum time for which a program may retry its service on its own.
@@ -99,8 +101,10 @@ impl AgentTask {
                     .get(&name)
                     .filter(|process| process.program == player.program);
                 // A builder starts each task with a new conversation: the old context would only cost tokens.
+                let back = state.sent_back_to(&name).map(|task| &task.leaf.id).next();
+                let goes_on = back.is_some() && back == last_claimed(state, &name);
                 let session = known
-                    .filter(|_| held.is_some())
+                    .filter(|_| held.is_some() || goes_on)
                     .and_then(|process| process.session.clone());
                 let session = session.filter(|id| is_plain_id(id));
                 let task = held.map(|task| (task.leaf.id.clone(), task.iteration));
@@ -185,7 +189,7 @@ struct Member {
     end: Option<(Instant, CommandEnd)>,
     /// True once its output has ended.
     is_closed: bool,
-    /// The last task claimed in the agent's worktree before this process started.
+    /// The last task that the agent had claimed before this process started.
     before: Option<TaskId>,
     /// The last reported token use of its conversation that isn't in the log yet.
     counted: (TokenUse, u64),
@@ -401,7 +405,7 @@ impl<'c> Crew<'c> {
             end: None,
             is_closed: false,
             waits: None,
-            before: self.plan.load()?.state.worktrees.get(&name).cloned(),
+            before: last_claimed(&self.plan.load()?.state, &name).cloned(),
             counted: (TokenUse::default(), 0),
             request: String::new(),
             uncounted: (0, TokenUse::default()),
@@ -414,6 +418,12 @@ impl<'c> Crew<'c> {
     /// Waits up to `time` for news. Fails if no agent can work until the user acts.
     pub(super) fn news(&mut self, time: Duration) -> Result<Vec<CrewNews>, CommandError> {
         let mut told = Vec::new();
+        // A process whose output has ended is about to end.
+        let is_soon = |member: &Member| member.is_closed && member.end.is_none();
+        let time = match self.members.values().any(is_soon) {
+            true => time.min(SOON),
+            false => time,
+        };
         let mut next = self.receiver.recv_timeout(time).ok();
         while let Some((key, news)) = next {
             told.extend(self.take_in(key, news)?.map(CrewNews::Told));
@@ -662,9 +672,8 @@ impl<'c> Crew<'c> {
         }
     }
 
-    /// Logs the cost of a process of `name`. If the agent's task was done before anyone saw that the agent held it,
-    /// only the worktree still names the task; the earlier task `before` doesn't count. Returns the state before the
-    /// entry.
+    /// Logs the cost of a process of `name`. If the agent submitted its task before anyone saw that the agent held it,
+    /// only its last claim names the task; the earlier task `before` doesn't count. Returns the state before the entry.
     fn log_cost(
         &self,
         name: &AgentName,
@@ -672,7 +681,7 @@ impl<'c> Crew<'c> {
         before: Option<&TaskId>,
     ) -> Result<Arc<State>, CommandError> {
         let state = self.plan.load()?.state;
-        let last = state.worktrees.get(name).filter(|id| Some(*id) != before);
+        let last = last_claimed(&state, name).filter(|id| Some(*id) != before);
         let task = state.held_by(name).or(last.and_then(|id| state.task(id)));
         attribute(&mut cost, task);
         let name = name.clone();
@@ -730,6 +739,10 @@ impl<'c> Crew<'c> {
     fn log(&self, events: Vec<Event>) -> Result<(), CommandError> {
         Ok(self.plan.lock()?.append(events, self.context.now())?)
     }
+}
+
+fn last_claimed<'s>(state: &'s State, name: &AgentName) -> Option<&'s TaskId> {
+    state.agents.get(name)?.claimed.as_ref()
 }
 
 /// Attributes `cost` to `task`, unless it already has a task.

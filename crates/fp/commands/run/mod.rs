@@ -26,7 +26,7 @@ use fp_run::run::State;
 use fp_run::run::event::{Event, RunFlags, RunTerms};
 use fp_run::run::next::LeadAction;
 use fp_run::run::payload::short;
-use fp_run::run::state::{Activity, RunStatus, Status};
+use fp_run::run::state::{RunStatus, Status};
 
 use super::consent::answer_question;
 use super::next::{ask_text, final_report, take_turn};
@@ -41,8 +41,10 @@ use view::{LeadInput, LeadView};
 
 /// Interval between checks for news from agents and input from the user.
 const TICK: Duration = Duration::from_millis(100);
+/// First interval between checks whether a turn is over, which takes a few times as long unless it runs commands.
+const FIRST_TICK: Duration = Duration::from_millis(10);
 /// Shortest interval between checks for due actions.
-const PAUSE: Duration = Duration::from_millis(200);
+const PAUSE: Duration = Duration::from_millis(50);
 /// Time for agents to end on their own once the run is over.
 const FAREWELL: Duration = Duration::from_secs(30);
 /// Interval between checks of the other machines of a shared plan.
@@ -318,14 +320,16 @@ impl Lead<'_> {
         let works = known
             .agents
             .iter()
-            .filter(|(name, agent)| agent.activity != Activity::Idle && !self.crew.has(name));
+            .filter(|(name, agent)| agent.is_at_work() && !self.crew.has(name));
         ended.extend(works.map(|(name, _)| name.clone()));
         let (plan, worker) = (Arc::clone(self.plan), self.context.without_notes());
         let attended = self.attended;
         let turn = thread::spawn(move || turn_of(&plan, &ended, attended, &worker));
-        let mut fault = None;
+        let (mut fault, mut tick) = (None, FIRST_TICK);
         while !turn.is_finished() {
-            if let Err(error) = self.look(TICK) {
+            let looked = self.look(tick);
+            tick = (tick * 2).min(TICK);
+            if let Err(error) = looked {
                 self.crew.end_all();
                 fault.get_or_insert(error);
             }

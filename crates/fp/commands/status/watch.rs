@@ -16,7 +16,7 @@ use fp_run::report::status::StatusReport;
 use fp_run::run::State;
 use fp_run::run::event::Entry;
 use fp_run::run::question::Question;
-use fp_run::run::state::{Activity, Role, RunAgent, Status};
+use fp_run::run::state::{Activity, Role, RunAgent};
 use jiff::Timestamp;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -241,6 +241,10 @@ fn doing_of(state: &State, name: &AgentName, agent: &RunAgent) -> Option<String>
 fn building_of(state: &State, name: &AgentName, activity: Activity) -> String {
     let is_idle = activity == Activity::Idle;
     let Some(held) = state.held_by(name) else {
+        let ending = state.agents.get(name).filter(|agent| agent.is_ending);
+        if let Some(task) = ending.and_then(|agent| agent.claimed.as_ref()) {
+            return format!("has handed in {task}");
+        }
         let is_called = activity == Activity::Dispatched;
         return if is_called {
             "waits for a task"
@@ -251,16 +255,10 @@ fn building_of(state: &State, name: &AgentName, activity: Activity) -> String {
     };
     let id = &held.leaf.id;
     let is_about = |question: &Question| question.topic.task() == Some(id);
-    match held.status {
-        _ if is_idle && state.open_questions().any(is_about) => {
-            format!("waits for your answer on {id}")
-        }
-        Status::AwaitingVerification if held.awaits_commit() => {
-            format!("waits for the commit of {id}")
-        }
-        Status::AwaitingVerification => format!("waits for the verdict on {id}"),
-        _ if is_idle => format!("has stopped in the middle of {id}"),
-        _ => format!("builds {id}"),
+    match is_idle {
+        true if state.open_questions().any(is_about) => format!("waits for your answer on {id}"),
+        true => format!("has stopped in the middle of {id}"),
+        false => format!("builds {id}"),
     }
 }
 

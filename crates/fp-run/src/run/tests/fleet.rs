@@ -105,7 +105,7 @@ fn forged(kind: u8, task: TaskId) -> Event {
         3 => Event::SentBack {
             task,
             iteration: 1,
-            token: "theirs".into(),
+            token: None,
             feedback: reason,
             base: None,
         },

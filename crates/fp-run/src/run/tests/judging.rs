@@ -89,11 +89,10 @@ fn failed_by_command() -> (Machine, Question) {
 }
 
 fn answer(machine: &mut Machine, question: &Question, choice: AnswerChoice) {
-    let token = machine.token();
     let answer = [choice.into_str().to_owned()];
     let events = machine
         .state
-        .answer(&question.id, &answer, Decider::User, token)
+        .answer(&question.id, &answer, Decider::User)
         .unwrap();
     machine.take(events);
 }
@@ -289,16 +288,9 @@ fn what_the_verifier_says_is_asked_about_without_a_second_full_stop() {
     for _ in 0..MAX_ITERATIONS {
         machine.claim(&builder(0));
         machine.submit(&builder(0));
-        let token = machine.token();
         let events = machine
             .state
-            .judge_task(
-                &id("1"),
-                None,
-                opinion("It is `red`."),
-                &["c".into()],
-                token,
-            )
+            .judge_task(&id("1"), None, opinion("It is `red`."), &["c".into()])
             .unwrap();
         machine.take(events);
     }
@@ -326,7 +318,7 @@ fn a_long_reason_is_cut_in_the_question_and_kept_in_the_task() {
         let reason = format!("`x` failed: exit status 1\n{output}");
         machine.state.tasks[0].iteration = machine.state.iterations_of(&id("1"));
         let task = &machine.state.tasks[0];
-        let events = machine.state.send_back(task, &reason, "", "t".into());
+        let events = machine.state.send_back(task, &reason, "");
         machine.take(events);
         assert_eq!(
             machine.state.task(&id("1")).unwrap().reason.as_deref(),

@@ -15,7 +15,7 @@ pub(super) enum Step {
     Ended(u8),
     Claim(u8),
     Submit(u8),
-    Judge(bool),
+    Judge(u8, bool),
     FailByCommand(u8),
     Conflict,
     Fail(u8),
@@ -42,7 +42,7 @@ pub(super) fn step() -> impl Strategy<Value = Step> {
         2 => (0..3u8).prop_map(Step::Ended),
         5 => (0..3u8).prop_map(Step::Claim),
         5 => (0..3u8).prop_map(Step::Submit),
-        5 => any::<bool>().prop_map(Step::Judge),
+        5 => (0..3u8, any::<bool>()).prop_map(|(nth, pass)| Step::Judge(nth, pass)),
         1 => (0..2u8).prop_map(Step::FailByCommand),
         1 => Just(Step::Conflict),
         1 => (0..6u8).prop_map(Step::Fail),
@@ -100,7 +100,26 @@ pub(super) fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
             machine.next(&[builder(n)]);
         }
         Step::Claim(n) => {
-            machine.claim(&builder(n));
+            let none = BTreeSet::new();
+            let (held, first) = (
+                machine.state.held_by(&builder(n)),
+                machine.state.ready(&none),
+            );
+            let is_back = held.is_none() && first.first().is_some_and(|task| task.is_sent_back());
+            let back: Vec<TaskId> = machine
+                .state
+                .tasks
+                .iter()
+                .filter(|task| task.is_sent_back())
+                .map(|task| task.leaf.id.clone())
+                .collect();
+            if machine.claim(&builder(n)) && is_back {
+                let held = machine.state.held_by(&builder(n)).unwrap();
+                assert!(
+                    back.contains(&held.leaf.id) && held.feedback.is_some(),
+                    "what was sent back comes first"
+                );
+            }
         }
         Step::Submit(n) => machine.submit(&builder(n)),
         Step::Conflict => {
@@ -113,8 +132,8 @@ pub(super) fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
                 machine.fail_by_command(&task, &format!("t{tree}"));
             }
         }
-        Step::Judge(pass) => {
-            if let Some(task) = machine.awaiting() {
+        Step::Judge(nth, pass) => {
+            if let Some(task) = machine.awaiting_nth(nth.into()) {
                 machine.judge(&task, pass);
             }
         }
@@ -150,11 +169,10 @@ pub(super) fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
             if option.label == AnswerChoice::Stop.into_str() {
                 return;
             }
-            let token = machine.token();
             let choice = [option.label.clone()];
             let events = machine
                 .state
-                .answer(&question.id, &choice, Decider::User, token)
+                .answer(&question.id, &choice, Decider::User)
                 .unwrap();
             machine.take(events);
         }

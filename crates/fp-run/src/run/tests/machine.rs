@@ -166,14 +166,12 @@ impl Machine {
     }
 
     pub(super) fn around(&mut self, moved: Option<Moved>) -> RunSurroundings {
-        let token = self.token();
         // By default, an agent times out after 30 minutes of silence, unless `fp run` leads.
         let usual =
             RunSurroundings::new(&self.state, &Settings::default(), self.now, self.attended);
         RunSurroundings {
             nudges: NUDGES,
             moved,
-            token,
             ..usual
         }
     }
@@ -274,7 +272,6 @@ impl Machine {
 
     /// Judges `task`. If it passes, it is committed next, or, if it `conflicts` with newer commits, sent back.
     pub(super) fn judge_and_commit(&mut self, task: &TaskId, pass: bool, conflicts: bool) {
-        let token = self.token();
         let opinion = VerifierOpinion {
             judgements: vec![Judgement {
                 criterion: 1,
@@ -284,27 +281,14 @@ impl Machine {
             summary: String::new(),
             tree: None,
         };
-        if let Ok(events) = self
-            .state
-            .judge_task(task, None, opinion, &["c".into()], token)
-        {
+        if let Ok(events) = self.state.judge_task(task, None, opinion, &["c".into()]) {
             self.take(events);
             let passed = self
                 .state
                 .task(task)
                 .is_some_and(|task| task.awaits_commit());
             if passed && conflicts {
-                let token = self.token();
-                let base = Base {
-                    tree: "c".into(),
-                    head: "d".into(),
-                    worktree: Some(name("builder-1")),
-                    around: None,
-                };
-                let events = self
-                    .state
-                    .conflict(task, "it does not fit", Some(base), token)
-                    .unwrap();
+                let events = self.state.conflict(task, "it does not fit").unwrap();
                 self.take(events);
             } else if passed {
                 let events = self
@@ -348,12 +332,14 @@ impl Machine {
     }
 
     pub(super) fn awaiting(&self) -> Option<TaskId> {
-        let mut due = self
-            .state
-            .tasks
-            .iter()
-            .filter(|t| t.status == Status::AwaitingVerification);
-        due.next().map(|t| t.leaf.id.clone())
+        self.awaiting_nth(0)
+    }
+
+    /// The task number `nth` of those that await a verdict, or the first one.
+    pub(super) fn awaiting_nth(&self, nth: usize) -> Option<TaskId> {
+        let due: Vec<&TaskState> = self.state.tasks_in(Status::AwaitingVerification).collect();
+        let task = due.get(nth).or(due.first())?;
+        Some(task.leaf.id.clone())
     }
 
     /// Checks all invariants.
@@ -361,11 +347,10 @@ impl Machine {
         let running: Vec<_> = self.state.running().collect();
         let mut owners = BTreeSet::new();
         for (i, task) in running.iter().enumerate() {
-            let claim = task.claim.as_ref().expect("a running task has an owner");
+            let builds = task.owner().filter(|_| task.status == Status::Implementing);
             assert!(
-                owners.insert(claim.owner.clone()),
-                "{} owns two tasks",
-                claim.owner
+                builds.is_none_or(|owner| owners.insert(owner.clone())),
+                "{builds:?} builds two tasks"
             );
             for other in &running[i + 1..] {
                 let (one, two): (Vec<&str>, Vec<&str>) =
@@ -403,12 +388,15 @@ impl Machine {
             );
             assert_eq!(
                 task.claim.is_some(),
-                task.status.is_running(),
+                task.status.is_running() && !task.is_sent_back(),
                 "{} {:?}",
                 task.leaf.id,
                 task.status
             );
         }
+        let verifiers = self.state.active_agents();
+        let verifiers = verifiers.filter(|(_, agent)| agent.role == Role::Verifier);
+        assert!(verifiers.count() <= BUILDERS as usize, "too many verifiers");
         let mut blocked: BTreeSet<TaskId> = BTreeSet::new();
         for task in self
             .state

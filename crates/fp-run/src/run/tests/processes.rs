@@ -237,7 +237,7 @@ fn a_budget_keeps_new_work_from_starting_until_the_user_grants_more() {
     );
     let events = machine
         .state
-        .answer(question, &["Continue".into()], Decider::User, "t9".into())
+        .answer(question, &["Continue".into()], Decider::User)
         .unwrap();
     machine.take(events);
     let actions = turn_within(&mut machine, Budget { run, task: None });
@@ -296,7 +296,7 @@ fn a_task_over_its_budget_is_the_only_one_that_waits() {
     );
     let events = machine
         .state
-        .answer(question, &["Give up".into()], Decider::User, "t9".into())
+        .answer(question, &["Give up".into()], Decider::User)
         .unwrap();
     machine.take(events);
     assert_eq!(machine.state.task(&id("1")).unwrap().status, Status::Failed);

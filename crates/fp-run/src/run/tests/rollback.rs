@@ -159,7 +159,6 @@ fn what_has_no_commit_is_measured_from_where_it_began() {
     let mut machine = chain(0);
     machine.claim(&name("builder-1"));
     machine.submit(&name("builder-1"));
-    let token = machine.token();
     let opinion = VerifierOpinion {
         judgements: vec![Judgement {
             criterion: 1,
@@ -171,7 +170,7 @@ fn what_has_no_commit_is_measured_from_where_it_began() {
     };
     let events = machine
         .state
-        .judge_task(&id("1"), None, opinion, &["c".into()], token)
+        .judge_task(&id("1"), None, opinion, &["c".into()])
         .unwrap();
     machine.take(events);
     let events = machine

@@ -21,10 +21,9 @@ fn passed() -> Machine {
         summary: String::new(),
         tree: None,
     };
-    let token = machine.token();
     let events = machine
         .state
-        .judge_task(&id("1"), None, opinion, &["c".into()], token)
+        .judge_task(&id("1"), None, opinion, &["c".into()])
         .unwrap();
     machine.take(events);
     machine
@@ -69,7 +68,7 @@ fn giving_a_task_up_closes_what_was_asked_about_it() {
     let leave = [AnswerChoice::Leave.into_str().to_owned()];
     let refusal = machine
         .state
-        .answer(&question, &leave, Decider::User, "t".into())
+        .answer(&question, &leave, Decider::User)
         .unwrap_err();
     let expect = format!("there is no open question {question:?}");
     assert_eq!(refusal.to_string(), expect);
@@ -289,7 +288,7 @@ fn a_builder_that_asked_counts_as_ended() {
         let answer = [question.options[0].label.clone()];
         let events = machine
             .state
-            .answer(&question.id, &answer, Decider::User, "t".into())
+            .answer(&question.id, &answer, Decider::User)
             .unwrap();
         machine.take(events);
         let actions = machine.next(&[]);
@@ -361,7 +360,7 @@ fn every_choice_that_is_offered_has_a_consequence_or_needs_none() {
         assert!(offered.contains(&unattended), "{topic:?}");
         assert_eq!(question.unattended_answer(), unattended.into_str());
         for choice in offered {
-            let found = state.consequences(&topic, *choice, Decider::User, "t".into());
+            let found = state.consequences(&topic, *choice, Decider::User);
             assert!(!matches!(found, Ok(None)), "{topic:?} {choice:?}");
         }
     }
