@@ -422,6 +422,7 @@ fn commands_become_checks() {
         ["echo fine", "echo broken; exit 2", "sleep 4020"],
         Path::new("/"),
         limits,
+        None,
     );
     let checks = verification::check(
         &TaskScope::default(),
@@ -447,7 +448,7 @@ fn commands_become_checks() {
             ("command: sleep 4020", CheckVerdict::Fail, false),
         ]
     );
-    let missing = run_commands(["true"], Path::new("/nonexistent"), limits);
+    let missing = run_commands(["true"], Path::new("/nonexistent"), limits, None);
     let checks = verification::check(
         &TaskScope::default(),
         &verification::ChangeFacts::default(),
