@@ -147,7 +147,7 @@ fn what_the_work_is_to_bring_about_is_no_question() {
 
 #[test]
 fn a_slow_command_is_left_out_and_leaves_nothing_behind() {
-    let slow = tested("1", "src/one.txt", "sh -c 'touch ../begun && sleep 30'");
+    let slow = tested("1", "src/one.txt", "sh -c 'touch begun && sleep 30'");
     let environment = planned(&[slow, tested("2", "src/two.txt", "true")]);
     let settings = r#"{ "isolation": "shared", "verify": { "timeoutSeconds": 2 } }"#;
     std::fs::write(
@@ -156,12 +156,12 @@ fn a_slow_command_is_left_out_and_leaves_nothing_behind() {
     )
     .unwrap();
     let (start, next) = started(&environment);
-    assert!(environment.beside("begun").exists(), "{start}");
+    assert!(environment.path("begun").exists(), "{start}");
     assert_eq!(
         start.stderr,
-        "note: trying `sh -c 'touch ../begun && sleep 30'`\n\
+        "note: trying `sh -c 'touch begun && sleep 30'`\n\
          note: trying `true`\n\
-         warning: `sh -c 'touch ../begun && sleep 30'` takes too long to be tried\n"
+         warning: `sh -c 'touch begun && sleep 30'` takes too long to be tried\n"
     );
     assert!(next.contains("spawn builder-1"), "{next}");
 }
@@ -182,12 +182,12 @@ fn a_command_that_changes_files_is_named() {
 
 #[test]
 fn nothing_runs_without_consent() {
-    let environment = planned(&[tested("1", "src/one.txt", "touch ../ran")]);
+    let environment = planned(&[tested("1", "src/one.txt", "touch ran")]);
     environment.done(&["approve", PLAN, "--yes"]);
     std::fs::remove_file(environment.trust_store()).unwrap();
     let start = environment.fp(&["run", "start", PLAN, "--session", "s1"]);
     assert_eq!(
-        (start.code, environment.beside("ran").exists()),
+        (start.code, environment.path("ran").exists()),
         (1, false),
         "{start}"
     );
@@ -220,13 +220,13 @@ fn a_command_that_is_revised_during_the_run_is_tried_again() {
     let environment = planned(&[
         tested("1", "src/one.txt", "true"),
         tested("2", "src/two.txt", "true"),
-        tested("3", "src/three.txt", "sh -c 'echo x >>../tried; exit 1'"),
+        tested("3", "src/three.txt", "sh -c 'echo x >>tried; exit 1'"),
     ]);
     started(&environment);
     let (task, token) = environment.claim("builder-1").unwrap();
     assert_eq!(task, "1");
     environment.write("src/one.txt", "about 1\n");
-    let tried = || std::fs::read_to_string(environment.beside("tried")).unwrap();
+    let tried = || std::fs::read_to_string(environment.path("tried")).unwrap();
     assert_eq!(tried(), "x\n");
     let path = format!(".fractal-planner/plans/{PLAN}/tasks.md");
     let leaf = environment.read(&path);
