@@ -181,6 +181,41 @@ fn a_command_that_changes_files_is_named() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_command_that_may_not_write_is_told_with_the_rule_that_lets_it() {
+    if !fp_host::platform::can_confine() {
+        println!("skipped: this system confines nothing");
+        return;
+    }
+    let environment = Environment::new().shared().repo();
+    let folder = environment.beside("elsewhere");
+    std::fs::create_dir(&folder).unwrap();
+    let folder = folder.display();
+    for (test, is_told) in [
+        (format!("touch {folder}/made"), true),
+        (format!("echo x >{folder}/made"), true),
+        ("touch .git/made".to_owned(), false),
+        ("echo /etc: Permission denied".to_owned(), false),
+    ] {
+        environment.plan(&tree(&[tested("1", "src/one.txt", &test)]));
+        let (start, _) = started(&environment);
+        let rule = format!("fp config set --user sandbox.write '[\"{folder}\"]'\n");
+        assert_eq!(start.stderr.contains(&rule), is_told, "{test}: {start}");
+        environment.done(&["cancel", PLAN, "--yes"]);
+    }
+    let value = format!("[\"{folder}\"]");
+    environment.done(&["config", "set", "--user", "sandbox.write", &value]);
+    environment.plan(&tree(&[tested(
+        "1",
+        "src/one.txt",
+        &format!("touch {folder}/made"),
+    )]));
+    let (start, _) = started(&environment);
+    assert_eq!(start.stderr, "");
+    assert!(environment.beside("elsewhere/made").exists());
+}
+
+#[test]
 fn nothing_runs_without_consent() {
     let environment = planned(&[tested("1", "src/one.txt", "touch ran")]);
     environment.done(&["approve", PLAN, "--yes"]);

@@ -122,14 +122,17 @@ impl Home {
 
 fn masked(output: &Output) -> Output {
     let mask = |text: &str| {
-        [(r"(git          )\d+\.[\w.-]+", "${1}GIT")]
-            .into_iter()
-            .fold(text.replace(VERSION, "VERSION"), |text, (pattern, name)| {
-                Regex::new(pattern)
-                    .unwrap()
-                    .replace_all(&text, name)
-                    .into_owned()
-            })
+        [
+            (r"(git          )\d+\.[\w.-]+", "${1}GIT"),
+            (r"(?m)^(.*sandbox  +).*$", "${1}SANDBOX"),
+        ]
+        .into_iter()
+        .fold(text.replace(VERSION, "VERSION"), |text, (pattern, name)| {
+            Regex::new(pattern)
+                .unwrap()
+                .replace_all(&text, name)
+                .into_owned()
+        })
     };
     Output {
         stdout: mask(&output.stdout),

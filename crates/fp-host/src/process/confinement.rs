@@ -3,6 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use crate::platform::{self, HOME, SHARED_TEMPORARY, UserFolder, can_confine, find_program};
 
 /// The caches that package managers and build tools keep outside of a project. Each line has the program, its variable
@@ -49,7 +53,20 @@ pub struct Confinement {
     pub(crate) writes: Vec<PathBuf>,
     /// False if it may open no TCP connection, and no port.
     pub(crate) network: bool,
+    /// Folders that no rule should open.
+    closed: Vec<PathBuf>,
 }
+
+/// What programs say when the system refuses them a file.
+static REFUSED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)permission denied|operation not permitted|read-only file system|\b(?:EACCES|EPERM|EROFS)\b",
+    )
+    .expect("it is valid")
+});
+/// An absolute path in a message.
+static PATH: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"(?:^|[\s'"`(=])(/[^\s'"`,;:()]+)"#).expect("it is valid"));
 
 impl Confinement {
     /// The confinement of commands in this environment, which may also write to `more`. Temporary folders that hold one
@@ -79,7 +96,35 @@ impl Confinement {
         let mut writes: Vec<PathBuf> = shared.collect();
         writes.extend(caches(&env, home.as_deref()));
         writes.extend(more);
-        Some(Self { writes, network })
+        Some(Self {
+            writes,
+            network,
+            closed,
+        })
+    }
+
+    /// True if the `output` of a command that failed reads as if it was kept from writing a file; with the folder that a
+    /// rule would have to open, if the output names one and it holds nothing of the user's that has to stay closed.
+    pub(crate) fn refused_in(&self, output: &str) -> Option<Option<PathBuf>> {
+        let mut lines = output
+            .lines()
+            .filter(|line| REFUSED.is_match(line))
+            .peekable();
+        lines.peek()?;
+        let paths =
+            lines.filter_map(|line| Some(PathBuf::from(PATH.captures(line)?.get(1)?.as_str())));
+        let folder = |path: PathBuf| {
+            path.ancestors()
+                .skip(1)
+                .find(|it| it.is_dir())
+                .map(Path::to_owned)
+        };
+        let is_free = |folder: &PathBuf| {
+            let real = platform::real_path(folder).unwrap_or_else(|_| folder.clone());
+            let is_open = self.writes.iter().any(|open| real.starts_with(open));
+            !is_open && !self.closed.iter().any(|closed| closed.starts_with(&real))
+        };
+        Some(paths.filter_map(folder).find(is_free))
     }
 
     /// Adds `folder` to what may be written.

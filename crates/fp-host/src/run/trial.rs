@@ -1,13 +1,15 @@
 //! Tries the plan's commands in the checkout before any work begins, quickly enough that nobody wonders what takes so
 //! long.
 
+use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use fp_plan::text::{command_span, prompt_path};
-use fp_run::verification::CommandEnd;
+use fp_plan::text::{command_span, prompt_path, shell_quoted};
 use fp_run::verification::change::ChangeStatus;
+use fp_run::verification::{CommandEnd, CommandRun};
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::verify::check_limits;
 use crate::error::HostResult;
@@ -20,6 +22,9 @@ const TIME: Duration = Duration::from_secs(60);
 const SILENCE: Duration = Duration::from_secs(1);
 /// Minimum time that must be left to start another command.
 const LEAST: Duration = Duration::from_secs(1);
+
+/// What the log says where commands can write what the user can.
+const UNCONFINED: &str = "nothing keeps these commands from writing elsewhere";
 
 /// Tries the commands of `plan` if that is due, and records the results. Returns notices for the user: which commands
 /// take too long, fail, or have changed files. Announces commands once the first second has passed.
@@ -81,6 +86,7 @@ pub fn try_commands(
             }
             _ => {}
         }
+        notes.extend(ran.iter().filter_map(|run| refusal_note(plan, run)));
         runs.extend(ran);
         let now = git.snapshot_tree()?.tree;
         let changes = git.diff(&last, &now)?;
@@ -93,7 +99,33 @@ pub fn try_commands(
         last = now;
     }
     let mut ledger = plan.lock_in_order()?;
-    let events = ledger.state().record_trial(&commands, &runs, notes.clone());
+    let unconfined = plan.confinement().is_none().then(|| UNCONFINED.to_owned());
+    let logged = notes.iter().cloned().chain(unconfined).collect();
+    let events = ledger.state().record_trial(&commands, &runs, logged);
     ledger.append(events, now())?;
     Ok(notes)
+}
+
+/// Tells the user of a command that failed because it may not write everywhere, and how to let it.
+fn refusal_note(plan: &OpenPlan, run: &CommandRun) -> Option<String> {
+    let has_failed = run.end.is_some_and(|end| end != CommandEnd::Exited(0));
+    let confinement = plan.confinement().filter(|_| has_failed)?;
+    let folder = confinement.refused_in(&run.output)?;
+    let shown = command_span(&run.line);
+    let known = plan.settings.sandbox.write.iter().cloned();
+    let folder = folder.as_deref().and_then(Path::to_str);
+    let way_out = match folder {
+        Some(folder) => {
+            let write: Vec<String> = known.chain([folder.to_owned()]).collect();
+            let list = shell_quoted(&Value::from(write).to_string());
+            format!(
+                "to let it write to {}: fp config set --user sandbox.write {list}",
+                prompt_path(folder)
+            )
+        }
+        None => "`sandbox.write` in your settings lets it write elsewhere".to_owned(),
+    };
+    Some(format!(
+        "{shown} seems to fail because it may write only to its folder, temporary folders and caches; {way_out}"
+    ))
 }

@@ -98,7 +98,7 @@ impl Supervisor {
             .arg(SUPERVISE)
             .arg(getpid().to_string())
             .arg(grace.as_millis().to_string());
-        if let Some(Confinement { writes, network }) = confinement {
+        if let Some(Confinement { writes, network, .. }) = confinement {
             let word = if *network { CONFINED } else { CUT_OFF };
             wrapped.arg(word).args(writes);
         }
