@@ -19,6 +19,9 @@ yarn YARN_CACHE_FOLDER .cache/yarn
 yarn YARN_GLOBAL_FOLDER .yarn/berry cache/ metadata/ index/
 pnpm - .local/share/pnpm store/
 pnpm - .cache/pnpm
+npm - .cache/node-gyp
+corepack COREPACK_HOME .cache/node
+cypress CYPRESS_CACHE_FOLDER .cache/Cypress
 bun BUN_INSTALL_CACHE_DIR .bun/install/cache
 deno DENO_DIR .cache/deno
 playwright PLAYWRIGHT_BROWSERS_PATH .cache/ms-playwright
@@ -39,6 +42,7 @@ sbt - .ivy2/cache
 dotnet NUGET_PACKAGES .nuget/packages
 composer COMPOSER_CACHE_DIR .cache/composer
 bundle - .bundle/cache
+dart PUB_CACHE .pub-cache hosted/ git/
 mix HEX_HOME .hex
 rebar3 - .cache/rebar3
 cabal - .cabal/packages
@@ -83,13 +87,14 @@ impl Confinement {
         }
         let real = |path: &Path| platform::real_path(path).unwrap_or_else(|_| path.to_owned());
         let home = env(HOME);
-        let state = UserFolder::State.path_on(std::env::consts::OS, &env);
-        let closed: Vec<PathBuf> = closed
-            .iter()
-            .chain(&home)
-            .chain(&state)
-            .map(|path| real(path))
-            .collect();
+        let mut closed: Vec<PathBuf> = closed.iter().chain(&home).map(|path| real(path)).collect();
+        let of_user = [UserFolder::Data, UserFolder::State, UserFolder::Cache];
+        let of_user = of_user.map(|folder| folder.path_on(std::env::consts::OS, &env));
+        let of_user = of_user
+            .into_iter()
+            .chain([env("XDG_CONFIG_HOME")])
+            .flatten();
+        closed.extend(of_user.map(|path| real(&path)));
         let shared = SHARED_TEMPORARY.iter().map(PathBuf::from);
         let shared = shared.chain([std::env::temp_dir()]).map(|path| real(&path));
         let shared = shared.filter(|folder| !closed.iter().any(|path| path.starts_with(folder)));

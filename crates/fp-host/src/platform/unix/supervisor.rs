@@ -56,7 +56,9 @@ pub fn supervise_with(program: impl Into<OsString>) {
 pub fn supervise_process() -> Option<u8> {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_none_or(|first| first != SUPERVISE) {
-        supervise_with(OWN_PROGRAM);
+        if Path::new(OWN_PROGRAM).exists() {
+            supervise_with(OWN_PROGRAM);
+        }
         return None;
     }
     let ended = supervised(arguments);
@@ -98,7 +100,10 @@ impl Supervisor {
             .arg(SUPERVISE)
             .arg(getpid().to_string())
             .arg(grace.as_millis().to_string());
-        if let Some(Confinement { writes, network, .. }) = confinement {
+        if let Some(Confinement {
+            writes, network, ..
+        }) = confinement
+        {
             let word = if *network { CONFINED } else { CUT_OFF };
             wrapped.arg(word).args(writes);
         }
