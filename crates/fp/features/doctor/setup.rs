@@ -319,15 +319,9 @@ fn fault_of_hooks(plugin: &Path) -> Option<String> {
 /// What keeps the commands of a plan from writing elsewhere, on this system.
 fn told_sandbox() -> &'static str {
     match (can_confine(), can_close_network()) {
-        (true, true) => {
-            "commands of a plan write only where they may, and `sandbox.mode` can close their network"
-        }
-        (true, false) => {
-            "commands of a plan write only where they may; this system can't close their network"
-        }
-        (false, _) => {
-            "none: commands of a plan can write what you can (Landlock of Linux 5.19 or newer confines them)"
-        }
+        (true, true) => "confines commands, and can close their network",
+        (true, false) => "confines commands, and can't close their network",
+        (false, _) => "none: commands of a plan can write what you can",
     }
 }
 
