@@ -19,5 +19,6 @@ mod theme;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(cli::main().code())
+    let supervised = fp_host::platform::supervise_process();
+    ExitCode::from(supervised.unwrap_or_else(|| cli::main().code()))
 }

@@ -217,8 +217,10 @@ fn repository(place: Place, seconds: u32) -> Environment {
     };
     let folder = environment.beside("home/.config/fractal-planner");
     fs::create_dir_all(&folder).unwrap();
-    let config =
-        format!(r#"{{ "isolation": "{isolation}", "verify": {{ "timeoutSeconds": {seconds} }} }}"#);
+    // What is measured has to be right also where nothing confines a command.
+    let config = format!(
+        r#"{{ "isolation": "{isolation}", "verify": {{ "timeoutSeconds": {seconds} }}, "sandbox": {{ "mode": "off" }} }}"#
+    );
     fs::write(folder.join("config.json"), config).unwrap();
     environment
 }

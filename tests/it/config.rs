@@ -56,6 +56,8 @@ fn the_defaults() {
     nudge.maxRetries         default  3
     plansDir                 default  .fractal-planner/plans
     researchOnly             default  false
+    sandbox.mode             default  on
+    sandbox.write            default  none
     skipPlanReview           default  false
     testFirst                default  false
     verify.timeoutSeconds    default  600
@@ -123,6 +125,8 @@ fn where_each_value_comes_from() {
     nudge.maxRetries         user     5
     plansDir                 default  .fractal-planner/plans
     researchOnly             default  false
+    sandbox.mode             default  on
+    sandbox.write            default  none
     skipPlanReview           default  false
     testFirst                default  false
     verify.timeoutSeconds    default  600

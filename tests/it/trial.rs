@@ -180,13 +180,44 @@ fn a_command_that_changes_files_is_named() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_command_that_may_not_write_is_told_with_the_rule_that_lets_it() {
+    if !fp_host::platform::can_confine() {
+        println!("skipped: this system confines nothing");
+        return;
+    }
+    let tried = |test: &str, is_allowed: bool| {
+        let environment = Environment::new().shared().repo();
+        let folder = environment.beside("elsewhere");
+        std::fs::create_dir(&folder).unwrap();
+        if is_allowed {
+            let value = format!("[\"{}\"]", folder.display());
+            environment.done(&["config", "set", "--user", "sandbox.write", &value]);
+        }
+        let test = test.replace("FOLDER", &folder.display().to_string());
+        environment.plan(&tree(&[tested("1", "src/one.txt", &test)]));
+        let (start, _) = started(&environment);
+        (start.stderr, folder.join("made").exists())
+    };
+    let rule = "fp config set --user sandbox.write '[\"[ROOT]/elsewhere\"]'\n";
+    for test in ["touch FOLDER/made", "echo x >FOLDER/made"] {
+        let (told, is_made) = tried(test, false);
+        assert!(told.contains(rule) && !is_made, "{test}: {told}");
+        assert_eq!(tried(test, true), (String::new(), true), "{test}");
+    }
+    for test in ["touch made", "echo /etc: Permission denied"] {
+        assert_eq!(tried(test, false).0, "", "{test}");
+    }
+}
+
+#[test]
 fn nothing_runs_without_consent() {
-    let environment = planned(&[tested("1", "src/one.txt", "touch ../ran")]);
+    let environment = planned(&[tested("1", "src/one.txt", "touch ran")]);
     environment.done(&["approve", PLAN, "--yes"]);
     std::fs::remove_file(environment.trust_store()).unwrap();
     let start = environment.fp(&["run", "start", PLAN, "--session", "s1"]);
     assert_eq!(
-        (start.code, environment.beside("ran").exists()),
+        (start.code, environment.path("ran").exists()),
         (1, false),
         "{start}"
     );

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::plan::{self, Plan, Task};
-use fp_plan::settings::Settings;
+use fp_plan::settings::{SandboxMode, Settings};
 use fp_plan::signals_record::composites_in;
 use fp_run::run::event::Leaf;
 use fp_run::run::{Refusal, State, approval};
@@ -17,6 +18,7 @@ use crate::git::{Git, Oid};
 use crate::lead::{LEAD_LOCK, LeadLook};
 use crate::plan_folder::PlanFolder;
 use crate::platform;
+use crate::process::Confinement;
 use crate::repo::Repo;
 use crate::run::worktree;
 use crate::store::{Ledger, Loaded, Store, Synced};
@@ -48,6 +50,7 @@ pub struct OpenPlan {
     pub settings: Settings,
     pub folder: PlanFolder,
     pub store: Store,
+    confinement: OnceLock<Option<Confinement>>,
 }
 
 /// The task tree as it is in the file now.
@@ -111,6 +114,7 @@ impl OpenPlan {
             settings,
             folder,
             store,
+            confinement: OnceLock::new(),
         }
     }
 
@@ -161,8 +165,32 @@ impl OpenPlan {
 
     /// Fails unless the user of this machine agreed to the approval in `state`. A sync may bring a different approval,
     /// so check the same state that you act on.
-    pub fn agreed_commands(&self, state: &State) -> HostResult<AgreedCommands> {
-        TrustStore::of_process(&self.repo)?.agreed_commands(state)
+    pub fn agreed_commands(&self, state: &State) -> HostResult<AgreedCommands<'_>> {
+        TrustStore::of_process(&self.repo)?.expect_approval(state)?;
+        let confinement = self.confinement();
+        Ok(AgreedCommands { confinement })
+    }
+
+    /// What the plan's commands may write; `None` if nothing confines them.
+    pub fn confinement(&self) -> Option<&Confinement> {
+        let made = self.confinement.get_or_init(|| {
+            let sandbox = &self.settings.sandbox;
+            let network = match sandbox.mode {
+                SandboxMode::Off => return None,
+                SandboxMode::On => true,
+                SandboxMode::NoNetwork => false,
+            };
+            let env = |name: &str| std::env::var_os(name).map(PathBuf::from);
+            let own = |path: &String| match path.strip_prefix("~/") {
+                Some(rest) => env(platform::HOME).map(|home| home.join(rest)),
+                None => Some(PathBuf::from(path)).filter(|path| path.is_absolute()),
+            };
+            let repo = &self.repo;
+            let mut closed = vec![repo.root.clone(), repo.worktree.clone()];
+            closed.extend(repo.git_dir.clone());
+            Confinement::new(env, sandbox.write.iter().filter_map(own), network, &closed)
+        });
+        made.as_ref()
     }
 
     pub fn load(&self) -> HostResult<Loaded> {

@@ -21,7 +21,7 @@ use crate::error::{HostError, HostResult};
 use crate::file;
 use crate::git::Git;
 use crate::platform::{self, FOLDER_VARIABLES, UserFolder, make_private_folder, private_file};
-use crate::process::{self, Limits};
+use crate::process::{self, Confinement, Limits};
 use crate::repo::Repo;
 
 mod key;
@@ -142,9 +142,12 @@ fn consent_needed(state: &State) -> Consent {
 
 /// Proof that the user of this machine agreed to a state's approval, so that its commands may run.
 #[derive(Debug, Clone, Copy)]
-pub struct AgreedCommands(());
+pub struct AgreedCommands<'p> {
+    /// What they may write, where the system can enforce that.
+    pub confinement: Option<&'p Confinement>,
+}
 
-impl AgreedCommands {
+impl AgreedCommands<'_> {
     /// Runs `lines`, which are commands from the approved state. This is the only way to run a plan's commands.
     pub(crate) fn run<'l>(
         self,
@@ -152,7 +155,7 @@ impl AgreedCommands {
         directory: &Path,
         limits: Limits,
     ) -> Vec<CommandRun> {
-        process::run_commands(lines, directory, limits)
+        process::run_commands(lines, directory, limits, self.confinement)
     }
 }
 
@@ -280,9 +283,9 @@ impl TrustStore {
     }
 
     /// Fails unless the user agreed to the approval in `state`, and this machine wrote its log.
-    pub fn agreed_commands(&self, state: &State) -> HostResult<AgreedCommands> {
+    pub fn expect_approval(&self, state: &State) -> HostResult<()> {
         if self.approves(state)? {
-            return Ok(AgreedCommands(()));
+            return Ok(());
         }
         // Without a usable key, no entry counts as this machine's, so report that first.
         MachineKey::read(&self.folder)?;

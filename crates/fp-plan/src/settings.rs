@@ -108,6 +108,8 @@ settings! {
         linear: Linear = Linear::default(), Group(Linear::rows), Open;
         /// The mechanical checks of a submitted task.
         verify: Verify = Verify::default(), Group(Verify::rows), Protected;
+        /// What the commands of a plan, and the agents of `fp run`, may do on this machine, where the system can enforce it.
+        sandbox: Sandbox = Sandbox::default(), Group(Sandbox::rows), Protected;
         /// The lead of a run: the session itself, or `fp run` with a process for each agent.
         engine: Engine = Engine::Session, Choice(Engine::WORDS), Protected;
         /// The programs and models that play the agents of `fp run`.
@@ -130,6 +132,14 @@ settings! {
         mode: CommentMode = CommentMode::Warn, Choice(CommentMode::WORDS), Protected;
         /// Globs of files that are not checked.
         ignore: Vec<String> = Vec::new(), List(&Text), Open;
+    }
+
+    /// The confinement of a plan's commands.
+    Sandbox {
+        /// Whether commands write only to their folder, temporary folders and caches, and whether they have the network.
+        mode: SandboxMode = SandboxMode::On, Choice(SandboxMode::WORDS), Protected;
+        /// Files and folders beside these that they may write: absolute, or below `~/`.
+        write: Vec<String> = Vec::new(), List(&Name), Protected;
     }
 
     /// The reminder of a builder that stops while it owns a task.
@@ -501,6 +511,16 @@ choices! {
         Bench = "bench",
         /// In the user's checkout, for tasks that are done there.
         Checkout = "checkout",
+    }
+
+    /// The confinement of commands.
+    SandboxMode {
+        /// They write only where they may.
+        On = "on",
+        /// They also have no network.
+        NoNetwork = "no-network",
+        /// They do what the user could.
+        Off = "off",
     }
 
     /// How the comment check reports to the model.

@@ -180,7 +180,7 @@ struct Prepared<'p> {
     /// The note to the builder about an earlier attempt's work.
     earlier: Option<String>,
     /// The consent to run the task's checks before its work, if they have to run.
-    test_first: Option<AgreedCommands>,
+    test_first: Option<AgreedCommands<'p>>,
     /// Held until the claim is logged, so that no other agent of this name can prepare the worktree for itself.
     worktrees: Option<Worktrees<'p>>,
 }

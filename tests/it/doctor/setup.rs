@@ -122,14 +122,17 @@ impl Home {
 
 fn masked(output: &Output) -> Output {
     let mask = |text: &str| {
-        [(r"(git          )\d+\.[\w.-]+", "${1}GIT")]
-            .into_iter()
-            .fold(text.replace(VERSION, "VERSION"), |text, (pattern, name)| {
-                Regex::new(pattern)
-                    .unwrap()
-                    .replace_all(&text, name)
-                    .into_owned()
-            })
+        [
+            (r"(git          )\d+\.[\w.-]+", "${1}GIT"),
+            (r"(?m)^(.*sandbox  +).*$", "${1}SANDBOX"),
+        ]
+        .into_iter()
+        .fold(text.replace(VERSION, "VERSION"), |text, (pattern, name)| {
+            Regex::new(pattern)
+                .unwrap()
+                .replace_all(&text, name)
+                .into_owned()
+        })
     };
     Output {
         stdout: mask(&output.stdout),
@@ -155,6 +158,7 @@ fn a_setup_in_which_all_is_well() {
       ok       git          GIT
       ok       identity     A Person <person@example.com>
       ok       repository   [ROOT]/work
+      ok       sandbox      SANDBOX
       ok       settings     all can be read
 
     Everything looks good
@@ -221,6 +225,7 @@ fn nothing_is_there() {
                             folder to PATH
       warning  repository   the current folder is in none, and plans need one
                             → git init
+      ok       sandbox      SANDBOX
       ok       settings     all can be read
 
     2 errors, 3 warnings
@@ -268,6 +273,7 @@ fn everything_is_wrong_at_once() {
                             commit
                             → git config --global user.name NAME; git config --global user.email ADDRESS
       ok       repository   [ROOT]/work
+      ok       sandbox      SANDBOX
       error    settings     ~/.config/fractal-planner/config.json: maxComplexity:
                             expected a whole number from 1 to 10, found 12; `fp help
                             config` says what each setting takes

@@ -428,6 +428,7 @@ fn commands_become_checks() {
         ["echo fine", "echo broken; exit 2", "sleep 4020"],
         Path::new("/"),
         limits,
+        None,
     );
     let checks = verification::check_change(
         &TaskScope::default(),
@@ -453,7 +454,7 @@ fn commands_become_checks() {
             ("command: sleep 4020", CheckVerdict::Fail, false),
         ]
     );
-    let missing = run_commands(["true"], Path::new("/nonexistent"), limits);
+    let missing = run_commands(["true"], Path::new("/nonexistent"), limits, None);
     let checks = verification::check_change(
         &TaskScope::default(),
         &verification::ChangeFacts::default(),

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use fp_host::platform::supervise_with;
 use fp_host::process::{
     CommandEnd, FinishedCommand, Limits, ProgramAnswer, run_commands, run_line, run_to_end,
 };
@@ -16,7 +17,8 @@ fn limits(time: Duration) -> Limits {
 }
 
 fn run(line: &str) -> FinishedCommand {
-    run_line(line, Path::new("/"), limits(Duration::from_secs(20))).unwrap()
+    supervise_with(env!("CARGO_BIN_EXE_fp"));
+    run_line(line, Path::new("/"), limits(Duration::from_secs(20)), None).unwrap()
 }
 
 /// True if a process with this text in its command line exists.
@@ -70,6 +72,7 @@ fn how_it_ends_and_what_it_prints() {
 fn asked(script: &str, input: &[u8], time: Duration) -> ProgramAnswer {
     let mut command = Command::new("sh");
     command.args(["-c", script]);
+    supervise_with(env!("CARGO_BIN_EXE_fp"));
     run_to_end(command, input, limits(time)).unwrap()
 }
 
@@ -131,6 +134,7 @@ fn what_runs_too_long_is_ended() {
         "echo begun; sleep 4001",
         Path::new("/"),
         limits(Duration::from_millis(200)),
+        None,
     )
     .unwrap();
     assert_eq!(
@@ -148,7 +152,13 @@ fn what_runs_too_long_is_ended() {
 #[test]
 fn what_ignores_signals_is_killed() {
     let line = "trap '' TERM INT HUP; echo ready; while :; do sleep 4002; done";
-    let run = run_line(line, Path::new("/"), limits(Duration::from_millis(200))).unwrap();
+    let run = run_line(
+        line,
+        Path::new("/"),
+        limits(Duration::from_millis(200)),
+        None,
+    )
+    .unwrap();
     assert_eq!(
         (run.end, run.output.to_text().as_str()),
         (CommandEnd::TimedOut(0), "ready\n")
@@ -183,6 +193,32 @@ fn not_even_what_makes_a_session_of_its_own() {
     let run = run("setsid sh -c 'sleep 4006 & sleep 4006' & sleep 0.1; echo done");
     assert_eq!(run.output.to_text(), "done\n");
     assert!(is_gone("sleep 4006"));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn not_even_what_drops_its_environment_or_kills_its_supervisor() {
+    let escape = "setsid env -i sh -c 'trap \"\" TERM HUP INT; PATH=$1; (sleep 4008 &) ; sleep 4008' sh \"$PATH\" &";
+    let ended = run(&format!("{escape} sleep 0.1; echo done"));
+    assert_eq!(ended.output.to_text(), "done\n");
+    assert!(is_gone("sleep 4008"));
+    let ended = run(&format!("{escape} sleep 0.1; kill -9 $PPID; sleep 0.1"));
+    assert_eq!(ended.end, CommandEnd::Signalled(9));
+    assert!(is_gone("sleep 4008"));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_process_of_ones_own_stays_while_a_killed_supervisors_are_ended() {
+    supervise_with(env!("CARGO_BIN_EXE_fp"));
+    let mut own = Command::new("sleep").arg("4009").spawn().unwrap();
+    let other = std::thread::spawn(|| run("sleep 1; echo well"));
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(run("kill -9 $PPID").end, CommandEnd::Signalled(9));
+    assert_eq!(own.try_wait().unwrap(), None);
+    own.kill().unwrap();
+    own.wait().unwrap();
+    assert_eq!(other.join().unwrap().output.to_text(), "well\n");
 }
 
 #[test]
@@ -237,7 +273,7 @@ fn nothing_outlives_a_killed_parent() {
 
 #[test]
 fn a_folder_that_is_gone() {
-    let runs = run_commands(["true"], Path::new("/gone"), Limits::default());
+    let runs = run_commands(["true"], Path::new("/gone"), Limits::default(), None);
     assert_eq!(
         runs[0].output,
         "the shell could not be started in /gone: No such file or directory (os error 2)"

@@ -428,6 +428,20 @@ fn what_a_killed_lead_has_left_running_is_ended_by_the_next() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn an_agents_process_that_drops_its_environment_is_ended() {
+    let environment = scene(1);
+    let first = "[ -e \"$HOME/pid\" ] || setsid env -i PATH=/usr/bin:/bin sh -c \
+                 'echo $$ >\"$1\"; exec sleep 600' sh \"$HOME/pid\" >/dev/null 2>&1 &\n\
+                 while ! [ -s \"$HOME/pid\" ]; do sleep 0.05; done\n";
+    fs::write(environment.beside("home/first"), first).unwrap();
+    assert_eq!(lead(&environment, &[]).code, 0);
+    let id = home_text(&environment, "pid");
+    let process = PathBuf::from("/proc").join(id.trim());
+    assert!(!process.exists(), "{}", process.display());
+}
+
+#[test]
 fn an_unattended_run_stops_at_its_budget() {
     let environment = scene(3);
     let output = lead(&environment, &["--budget", "0.01", "--unattended"]);

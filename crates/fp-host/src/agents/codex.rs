@@ -11,6 +11,7 @@ use super::{
     short_line,
 };
 use crate::file;
+use crate::platform::real_path;
 
 /// Size limit of a worktree's `.git`, in bytes.
 const MAX_GIT_FILE: u64 = 64 * 1024;
@@ -24,7 +25,7 @@ pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand
         .writes
         .iter()
         .cloned()
-        .chain(git_folder_of(order.cwd))
+        .chain(git_folder_of(order.cwd, order.writes))
         .filter(|folder| folder.is_dir());
     let writes: Vec<String> = writes
         .filter_map(|folder| folder.to_str().map(str::to_owned))
@@ -65,10 +66,13 @@ pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand
     }
 }
 
-/// Git's folder for the worktree `place`; the sandbox write-protects that folder by default.
-fn git_folder_of(place: &Path) -> Option<PathBuf> {
+/// Git's folder for the worktree `place`; the sandbox write-protects that folder by default. Its builder can write the
+/// file that names the folder, so only one below `writes` counts, which the builder may write anyway.
+fn git_folder_of(place: &Path, writes: &[PathBuf]) -> Option<PathBuf> {
     let text = file::read_text(&place.join(".git"), MAX_GIT_FILE).ok()?;
-    Some(place.join(text.strip_prefix("gitdir:")?.trim()))
+    let folder = real_path(place.join(text.strip_prefix("gitdir:")?.trim())).ok()?;
+    let is_inside = |write: &PathBuf| real_path(write).is_ok_and(|write| folder.starts_with(write));
+    writes.iter().any(is_inside).then_some(folder)
 }
 
 pub(super) fn parse_news(line: &Value) -> Vec<AgentNews> {

@@ -397,9 +397,9 @@ impl RunningAgent {
         })
     }
 
-    /// The mark in the environment of all the agent's processes; empty on a system that hides environments.
-    pub fn environment_mark(&self) -> &str {
-        self.group.environment_mark()
+    /// The mark by which a later process finds this one if nobody has ended it; empty where that isn't needed.
+    pub fn process_mark(&self) -> String {
+        self.group.process_mark()
     }
 
     /// How the process ended, if it has.

@@ -387,7 +387,7 @@ fn what_codex_may_do() {
         line.starts_with("exec --json --skip-git-repo-check -s workspace-write -c "),
         "{line}"
     );
-    let roots = json!([there, git]);
+    let roots = json!([there, git.canonicalize().unwrap()]);
     for setting in [
         "approval_policy=\"never\"".to_owned(),
         format!("sandbox_workspace_write.writable_roots={roots}"),
@@ -414,6 +414,32 @@ fn what_codex_may_do() {
         line.contains("sandbox_workspace_write.network_access=true"),
         "{line}"
     );
+}
+
+/// The builder before it, in the same folder, can write the file that names git's folder.
+#[cfg(unix)]
+#[test]
+fn codex_may_write_nothing_that_a_builder_has_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for name in ["git", "place", "private"] {
+        std::fs::create_dir(path(name)).unwrap();
+    }
+    std::os::unix::fs::symlink(path("private"), path("git/way")).unwrap();
+    let (player, name) = (AgentPlayer::default(), AgentName::new("builder-1").unwrap());
+    let (writes, place) = ([path("git")], path("place"));
+    for named in ["private", "git/way", "git/../private"] {
+        let text = format!("gitdir: {}\n", path(named).display());
+        std::fs::write(place.join(".git"), text).unwrap();
+        let order = AgentOrder {
+            writes: &writes,
+            cwd: &place,
+            ..order(&player, &name, None)
+        };
+        let line = words(&codex::build_command(Path::new("codex"), &order)).join(" ");
+        let roots = format!("writable_roots={} ", json!(writes));
+        assert!(line.contains(&roots), "{named}: {line}");
+    }
 }
 
 #[test]

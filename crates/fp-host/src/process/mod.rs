@@ -1,6 +1,7 @@
 //! Runs one command line of an approved plan with a time limit and leaves no process behind: not in the background, not
 //! one that ignores signals, and not even if this process is killed meanwhile.
 
+mod confinement;
 mod output;
 
 use std::io::{self, PipeReader, Write as _};
@@ -8,6 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+pub use confinement::Confinement;
 pub use fp_run::verification::CommandEnd;
 use fp_run::verification::CommandRun;
 pub use output::CommandOutput;
@@ -30,6 +32,9 @@ const LONGEST_ANSWER: usize = 8 * 1024 * 1024;
 
 /// The environment variable that holds an agent's role, in its own process and all of its children.
 pub const AGENT_ROLE: &str = "FP_AGENT_ROLE";
+
+/// The environment variable that names the folder for temporary files.
+const TEMPORARY_VARIABLE: &str = "TMPDIR";
 
 /// Limits on a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,11 +65,17 @@ pub struct FinishedCommand {
     pub output: CommandOutput,
 }
 
-/// Runs `line` through `sh` in `directory`, without input. Afterwards ends the whole process group.
+/// Runs `line` through `sh` in `directory`, without input. Within a `confinement`, it may write there, and in a temporary
+/// folder of its own. Afterwards ends everything that it has started.
 ///
 /// # Errors
 /// The shell or the directory doesn't exist. An unknown command isn't an error here: the shell reports it.
-pub fn run_line(line: &str, directory: &Path, limits: Limits) -> io::Result<FinishedCommand> {
+pub fn run_line(
+    line: &str,
+    directory: &Path,
+    limits: Limits,
+    confinement: Option<&Confinement>,
+) -> io::Result<FinishedCommand> {
     let started = Instant::now();
     let (pipe, out) = io::pipe()?;
     let no_shell =
@@ -72,12 +83,15 @@ pub fn run_line(line: &str, directory: &Path, limits: Limits) -> io::Result<Fini
     let mut command = platform::shell(line).ok_or_else(no_shell)?;
     // A check of an agent's work must not look like the agent itself.
     command.env_remove(AGENT_ROLE);
-    command
-        .current_dir(directory)
-        .stdin(Stdio::null())
-        .stdout(out.try_clone()?)
-        .stderr(out);
-    let mut group = ProcessGroup::spawn(command, Duration::ZERO)?;
+    command.current_dir(directory);
+    let stdio = [Stdio::null(), out.try_clone()?.into(), out.into()];
+    let own = confinement.map(|_| tempfile::Builder::new().prefix("fp-").tempdir());
+    let own = own.transpose()?;
+    let confinement = confinement.zip(own.as_ref()).map(|(confinement, own)| {
+        command.env(TEMPORARY_VARIABLE, own.path());
+        confinement.with(directory).with(own.path())
+    });
+    let mut group = ProcessGroup::spawn(command, stdio, Duration::ZERO, confinement.as_ref())?;
     let reader = OutputReader::start(pipe, limits.head, limits.tail);
     let end = wait(&mut group, limits.time, POLL)?;
     group.end_group(GRACE)?;
@@ -94,8 +108,9 @@ pub fn run_commands<'l>(
     lines: impl IntoIterator<Item = &'l str>,
     directory: &Path,
     limits: Limits,
+    confinement: Option<&Confinement>,
 ) -> Vec<CommandRun> {
-    let run = |line: &str| match run_line(line, directory, limits) {
+    let run = |line: &str| match run_line(line, directory, limits, confinement) {
         Ok(FinishedCommand {
             end,
             duration,
@@ -124,15 +139,14 @@ pub fn run_commands<'l>(
 /// Starts `command` with `input` on standard input; returns its group, and the pipes for its standard output and
 /// standard error. If this process dies, the group is asked to exit, and is killed after `grace`.
 pub(crate) fn spawn_with(
-    mut command: Command,
+    command: Command,
     input: Vec<u8>,
     grace: Duration,
 ) -> io::Result<(ProcessGroup, [PipeReader; 2])> {
     let (stdout, out) = io::pipe()?;
     let (stderr, err) = io::pipe()?;
     let (stdin, mut to) = io::pipe()?;
-    command.stdin(stdin).stdout(out).stderr(err);
-    let group = ProcessGroup::spawn(command, grace)?;
+    let group = ProcessGroup::spawn(command, [stdin.into(), out.into(), err.into()], grace, None)?;
     // If the program exits without reading all its input, its exit status says why.
     std::thread::spawn(move || drop(to.write_all(&input)));
     Ok((group, [stdout, stderr]))

@@ -49,6 +49,7 @@ pub fn missing_program(command: &str) -> Option<&str> {
             time: LOOK,
             ..Limits::default()
         },
+        None,
     )
     .ok()?;
     (found.end != CommandEnd::Exited(0)).then_some(program)

@@ -2,12 +2,14 @@
 //! their caches warm.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use fp_plan::text::{command_span, prompt_path};
-use fp_run::verification::{CommandEnd, command_check};
+use fp_plan::text::{command_span, prompt_path, shell_quoted};
+use fp_run::verification::{CommandEnd, CommandRun, command_check};
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::frozen::Place;
 use super::verify::{check_limits, unready};
@@ -21,6 +23,9 @@ const TIME: Duration = Duration::from_secs(60);
 const SILENCE: Duration = Duration::from_secs(1);
 /// Minimum time that must be left to start another command.
 const LEAST: Duration = Duration::from_secs(1);
+
+/// What the log says where commands can write what the user can.
+const UNCONFINED: &str = "nothing keeps these commands from writing elsewhere";
 
 /// Tries the commands of `plan` if that is due, and records the results. Returns notices for the user: which commands
 /// take too long, fail, or have changed files. Announces commands once the first second has passed.
@@ -90,6 +95,7 @@ pub fn try_commands(
             }
             _ => {}
         }
+        notes.extend(ran.iter().filter_map(|run| refusal_note(plan, run)));
         runs.extend(ran);
         // Once work has begun, a change in the checkout may be a builder's.
         let mut changed = place.changed_files(began.as_ref().filter(|_| !begun))?;
@@ -99,7 +105,33 @@ pub fn try_commands(
     }
     drop(place);
     let mut ledger = plan.lock_in_order()?;
-    let events = ledger.state().record_trial(&commands, &runs, notes.clone());
+    let unconfined = plan.confinement().is_none().then(|| UNCONFINED.to_owned());
+    let logged = notes.iter().cloned().chain(unconfined).collect();
+    let events = ledger.state().record_trial(&commands, &runs, logged);
     ledger.append(events, now())?;
     Ok(notes)
+}
+
+/// Tells the user of a command that failed because it may not write everywhere, and how to let it.
+fn refusal_note(plan: &OpenPlan, run: &CommandRun) -> Option<String> {
+    let has_failed = run.end.is_some_and(|end| end != CommandEnd::Exited(0));
+    let confinement = plan.confinement().filter(|_| has_failed)?;
+    let folder = confinement.refused_in(&run.output)?;
+    let shown = command_span(&run.line);
+    let known = plan.settings.sandbox.write.iter().cloned();
+    let folder = folder.as_deref().and_then(Path::to_str);
+    let way_out = match folder {
+        Some(folder) => {
+            let write: Vec<String> = known.chain([folder.to_owned()]).collect();
+            let list = shell_quoted(&Value::from(write).to_string());
+            format!(
+                "to let it write to {}: fp config set --user sandbox.write {list}",
+                prompt_path(folder)
+            )
+        }
+        None => "`sandbox.write` in your settings lets it write elsewhere".to_owned(),
+    };
+    Some(format!(
+        "{shown} seems to fail because it may write only to its folder, temporary folders and caches; {way_out}"
+    ))
 }

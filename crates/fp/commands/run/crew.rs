@@ -369,7 +369,7 @@ impl<'c> Crew<'c> {
             program: task.player.program.clone(),
             model: task.player.model.clone(),
             session: agent.session.clone().or_else(|| task.session.clone()),
-            mark: agent.environment_mark().to_owned(),
+            mark: agent.process_mark(),
             ..AgentProcess::default()
         };
         let (id, iteration) = task

@@ -9,6 +9,7 @@ use fp_host::claude::{PERMISSIONS, PLUGIN, TEAMS, client_home};
 use fp_host::error::HostErrorKind;
 use fp_host::file;
 use fp_host::git::Git;
+use fp_host::platform::{can_close_network, can_confine};
 use fp_host::process::answer_of;
 use fp_plan::text::shell_quoted;
 use serde_json::{Value, json};
@@ -50,6 +51,7 @@ pub(super) fn examine_setup(context: &Context, client: Option<&Path>) -> DoctorR
     findings.extend(broad_permissions(&files));
     findings.extend(check_git(&context.cwd));
     findings.push(check_repository(context));
+    findings.push(DoctorFinding::ok("sandbox", told_sandbox()));
     findings.push(match context.config() {
         Ok(_) => DoctorFinding::ok("settings", "all can be read"),
         Err(error) => DoctorFinding::of_error("settings", error),
@@ -314,6 +316,15 @@ fn fault_of_hooks(plugin: &Path) -> Option<String> {
 }
 
 /// Checks that a run can start in the repository of the current folder.
+/// What keeps the commands of a plan from writing elsewhere, on this system.
+fn told_sandbox() -> &'static str {
+    match (can_confine(), can_close_network()) {
+        (true, true) => "confines commands, and can close their network",
+        (true, false) => "confines commands, and can't close their network",
+        (false, _) => "none: commands of a plan can write what you can",
+    }
+}
+
 fn check_repository(context: &Context) -> DoctorFinding {
     let check = "repository";
     let repo = context.repo();

@@ -1,34 +1,61 @@
-//! A command's children must not outlive it, so it gets its own process group and a watcher that kills the
-//! group if this process dies first.
+//! A command's children must not outlive it. On Linux a supervisor sees to that; elsewhere, a process group and a
+//! watcher that kills the group if this process dies first.
 
 use std::io::{self, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
-use crate::process::{CommandEnd, POLL};
+use super::supervisor::Supervisor;
+use crate::process::{CommandEnd, Confinement, POLL};
 
 /// Shell script that ends the process group `$1`, giving it `$2` seconds, when standard input closes without a line.
 /// That means that the process at the other end of the pipe has died.
 const WATCHER: &str =
     r#"read -r _ || { kill -s TERM -- "-$1"; sleep "$2"; kill -s KILL -- "-$1"; }"#;
 
-/// A command in a process group of its own.
+/// Time that a supervisor has to kill all that it supervises.
+const SUPERVISED: Duration = Duration::from_secs(11);
+
+/// A command with everything that it starts.
 pub(crate) struct ProcessGroup {
     leader: Child,
     id: Pid,
-    watcher: Option<Child>,
-    mark: ProcessMark,
+    keeper: Keeper,
+    end: Option<ExitStatus>,
+}
+
+/// What ends a command's processes if this process dies.
+enum Keeper {
+    /// The leader of the group itself.
+    Supervisor(Supervisor),
+    Watcher(Child),
+    Nobody,
 }
 
 impl ProcessGroup {
-    /// Starts `command`. If this process dies, the command's group is ended within `grace`.
-    pub(crate) fn spawn(mut command: Command, grace: Duration) -> io::Result<Self> {
-        let mark = ProcessMark::new();
-        let leader = command.envs(mark.variable()).process_group(0).spawn()?;
+    /// Starts `command`, within `confinement`, with these as standard input, output and error. If this process dies, everything that the
+    /// command has started is ended within `grace`.
+    pub(crate) fn spawn(
+        mut command: Command,
+        [stdin, stdout, stderr]: [Stdio; 3],
+        grace: Duration,
+        confinement: Option<&Confinement>,
+    ) -> io::Result<Self> {
+        let supervised = Supervisor::wrapped(&command, grace, confinement)?;
+        let is_supervised = supervised.is_some();
+        command = supervised.unwrap_or(command);
+        command.stdin(stdin).stdout(stdout).stderr(stderr);
+        let (leader, keeper) = if is_supervised {
+            let (supervisor, leader) = Supervisor::spawn(&mut command)?;
+            (leader, Keeper::Supervisor(supervisor))
+        } else {
+            let leader = command.process_group(0).spawn()?;
+            let watcher = watch(Pid::from_child(&leader), grace);
+            (leader, watcher.map_or(Keeper::Nobody, Keeper::Watcher))
+        };
         // `command` still holds copies of the pipes that the child inherited, and the output wouldn't end while they
         // are open.
         drop(command);
@@ -36,31 +63,41 @@ impl ProcessGroup {
         Ok(Self {
             leader,
             id,
-            watcher: watch(id, grace),
-            mark,
+            keeper,
+            end: None,
         })
     }
 
-    /// The leader's exit status, if it has exited.
+    /// How the command ended, if it has.
     pub(crate) fn try_wait(&mut self) -> io::Result<Option<CommandEnd>> {
-        Ok(self.leader.try_wait()?.map(command_end))
+        Ok(self.ended()?.map(command_end))
+    }
+
+    fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
+        if self.end.is_none() {
+            self.end = self.leader.try_wait()?;
+            if let (Some(end), Keeper::Supervisor(supervisor)) = (self.end, &self.keeper) {
+                supervisor.forget(end);
+            }
+        }
+        Ok(self.end)
     }
 
     /// Sends TERM to every process of the group, and after `grace` KILL to those that remain.
     pub(crate) fn end_group(&mut self, grace: Duration) -> io::Result<()> {
-        self.signal(Signal::TERM);
-        let deadline = Instant::now() + grace;
-        while self.leader.try_wait()?.is_none() && Instant::now() < deadline {
-            std::thread::sleep(POLL / 5);
+        match &self.keeper {
+            Keeper::Supervisor(_) => return self.end_supervised(grace),
+            Keeper::Watcher(_) | Keeper::Nobody => {}
         }
+        self.signal(Signal::TERM);
+        self.wait_for(grace)?;
         let deadline = Instant::now() + grace / 4;
         while self.is_there() && Instant::now() < deadline {
             std::thread::sleep(POLL / 5);
         }
         self.signal(Signal::KILL);
         self.leader.wait()?;
-        self.mark.kill_escaped();
-        if let Some(mut watcher) = self.watcher.take() {
+        if let Keeper::Watcher(mut watcher) = std::mem::replace(&mut self.keeper, Keeper::Nobody) {
             // A line dismisses the watcher. If writing fails, the watcher is already gone.
             drop(watcher.stdin.take().map(|mut stdin| stdin.write_all(b"\n")));
             drop(watcher.wait());
@@ -68,8 +105,36 @@ impl ProcessGroup {
         Ok(())
     }
 
-    pub(crate) fn environment_mark(&self) -> &str {
-        &self.mark.0
+    /// Asks the supervisor to end everything, with more force each time. What it leaves behind when it is killed is
+    /// ended by this process.
+    fn end_supervised(&mut self, grace: Duration) -> io::Result<()> {
+        for (signal, patience) in [
+            (Signal::TERM, grace),
+            (Signal::INT, SUPERVISED),
+            (Signal::KILL, SUPERVISED),
+        ] {
+            if self.ended()?.is_none() {
+                self.signal(signal);
+                self.wait_for(patience)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn wait_for(&mut self, patience: Duration) -> io::Result<()> {
+        let deadline = Instant::now() + patience;
+        while self.ended()?.is_none() && Instant::now() < deadline {
+            std::thread::sleep(POLL / 5);
+        }
+        Ok(())
+    }
+
+    /// Identifies the process for [`super::end_marked`]; empty where that finds nothing.
+    pub(crate) fn process_mark(&self) -> String {
+        match &self.keeper {
+            Keeper::Supervisor(supervisor) => supervisor.mark(),
+            Keeper::Watcher(_) | Keeper::Nobody => String::new(),
+        }
     }
 
     pub(crate) fn ask_to_end(&self) {
@@ -78,7 +143,11 @@ impl ProcessGroup {
 
     /// Signals the group. This fails only if the group has no members, and then there is nothing to do.
     fn signal(&self, signal: Signal) {
-        let _ = kill_process_group(self.id, signal);
+        match &self.keeper {
+            Keeper::Supervisor(supervisor) if self.end.is_none() => supervisor.signal(signal),
+            Keeper::Supervisor(_) => {}
+            Keeper::Watcher(_) | Keeper::Nobody => drop(kill_process_group(self.id, signal)),
+        }
     }
 
     /// True if the group has members. Dead ones count until their parent has reaped them, which in a
@@ -90,7 +159,12 @@ impl ProcessGroup {
 
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
-        if self.watcher.is_some() {
+        let is_over = match &self.keeper {
+            Keeper::Supervisor(_) => self.end.is_some(),
+            Keeper::Watcher(_) => false,
+            Keeper::Nobody => true,
+        };
+        if !is_over {
             drop(self.end_group(Duration::ZERO));
         }
     }
@@ -114,105 +188,4 @@ fn command_end(status: ExitStatus) -> CommandEnd {
         (Some(code), _) => CommandEnd::Exited(code),
         (None, signal) => CommandEnd::Signalled(signal.unwrap_or_default()),
     }
-}
-
-const VARIABLE: &str = "FP_COMMAND_MARK";
-/// How often marked processes are searched for, since one may start another during a search.
-#[cfg(target_os = "linux")]
-const ROUNDS: usize = 5;
-
-/// A mark unique to one command.
-pub(crate) struct ProcessMark(String);
-
-impl ProcessMark {
-    pub(crate) fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let time = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |time| time.as_nanos());
-        Self(format!("{}-{count}-{time}", std::process::id()))
-    }
-
-    /// The environment variable that carries the mark, with its value.
-    pub(crate) fn variable(&self) -> [(&str, &str); 1] {
-        [(VARIABLE, &self.0)]
-    }
-
-    pub(crate) fn kill_escaped(&self) {
-        kill_marked(&self.0);
-    }
-}
-
-/// Ends every process that has one of `marks`, within [`crate::process::GRACE`]. Asks them to exit first, since a
-/// killed git would leave its lock behind.
-pub fn end_marked(marks: &[&str]) {
-    #[cfg(target_os = "linux")]
-    {
-        let signalled = |signal| {
-            marks
-                .iter()
-                .map(|mark| signal_marked(mark, signal).0)
-                .sum::<usize>()
-        };
-        let deadline = Instant::now() + crate::process::GRACE;
-        let mut found = signalled(Signal::TERM);
-        while found > 0 && Instant::now() < deadline {
-            std::thread::sleep(POLL);
-            found = marks.iter().map(|mark| marked(mark).0.len()).sum();
-        }
-    }
-    marks.iter().for_each(|mark| kill_marked(mark));
-}
-
-/// Kills every process that has `mark`. Only Linux shows a process's environment; on other systems a process that
-/// leaves its group escapes.
-fn kill_marked(mark: &str) {
-    #[cfg(not(target_os = "linux"))]
-    let _ = mark;
-    #[cfg(target_os = "linux")]
-    for _ in 0..ROUNDS {
-        match signal_marked(mark, Signal::KILL) {
-            (0, false) => return,
-            (0, true) => std::thread::sleep(Duration::from_millis(1)),
-            _ => {}
-        }
-    }
-}
-
-/// Signals every process that has `mark`. Returns the number of processes, and true if one may have been missed.
-#[cfg(target_os = "linux")]
-fn signal_marked(mark: &str, signal: Signal) -> (usize, bool) {
-    let (found, is_unsure) = marked(mark);
-    // Fails for a process that has ended meanwhile, which is fine.
-    for pid in &found {
-        let _ = rustix::process::kill_process(*pid, signal);
-    }
-    (found.len(), is_unsure)
-}
-
-/// The processes with `mark` in their environment, and true if one may have been missed, since the environment is empty
-/// during an exec. Processes of other users can't be read and aren't ours; a zombie has no environment.
-#[cfg(target_os = "linux")]
-fn marked(mark: &str) -> (Vec<Pid>, bool) {
-    let mark = format!("{VARIABLE}={mark}\0").into_bytes();
-    let (mut found, mut is_unsure) = (Vec::new(), false);
-    for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let id = entry
-            .file_name()
-            .to_str()
-            .and_then(|name| name.parse().ok());
-        let Some(pid) = id.and_then(Pid::from_raw) else {
-            continue;
-        };
-        let Ok(environment) = std::fs::read(entry.path().join("environ")) else {
-            continue;
-        };
-        if environment.windows(mark.len()).any(|part| part == mark) {
-            found.push(pid);
-        }
-        // Kernel threads and zombies have no environment.
-        is_unsure |= environment.is_empty() && std::fs::read_link(entry.path().join("exe")).is_ok();
-    }
-    (found, is_unsure)
 }

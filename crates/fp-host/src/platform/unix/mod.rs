@@ -1,6 +1,13 @@
 //! Unix: modes and owners guard files, names are bytes, and processes have groups and signals.
 
 mod group;
+#[cfg(target_os = "linux")]
+mod landlock;
+#[cfg(target_os = "linux")]
+mod supervisor;
+#[cfg(not(target_os = "linux"))]
+#[path = "unsupervised.rs"]
+mod supervisor;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
@@ -19,7 +26,11 @@ use rustix::process::{Pid, geteuid, test_kill_process};
 use signal_hook::consts::signal;
 
 pub(crate) use self::group::ProcessGroup;
-pub use self::group::end_marked;
+#[cfg(target_os = "linux")]
+pub use self::landlock::{can_close_network, can_confine};
+#[cfg(not(target_os = "linux"))]
+pub use self::supervisor::{can_close_network, can_confine};
+pub use self::supervisor::{end_marked, supervise_process, supervise_with};
 
 /// The environment variable that holds the user's home folder.
 pub const HOME: &str = "HOME";
@@ -31,6 +42,8 @@ pub const PROGRAM_ENDINGS: &[&str] = &[""];
 pub const TERMINAL_IN_ENVIRONMENT: bool = true;
 /// The shared folder for temporary files, regardless of the environment.
 pub(crate) const TEMPORARY: Option<&str> = Some("/tmp");
+/// The folders for temporary files that all programs share.
+pub(crate) const SHARED_TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/dev/shm"];
 /// The signals that ask a process to end.
 pub(crate) const END_SIGNALS: &[i32] = &[signal::SIGINT, signal::SIGTERM, signal::SIGHUP];
 

@@ -2,12 +2,12 @@
 //! and the job ends with this process, however that ends.
 
 use std::io;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use command_group::{CommandGroup as _, GroupChild};
 
-use crate::process::{CommandEnd, GRACE, POLL};
+use crate::process::{CommandEnd, Confinement, GRACE, POLL};
 
 /// Creates a process group that Ctrl-C doesn't reach, so that this program decides when a command ends.
 const CREATE_NEW_PROCESS_GROUP: u32 = 0x200;
@@ -16,7 +16,13 @@ const CREATE_NEW_PROCESS_GROUP: u32 = 0x200;
 pub(crate) struct JobObject(GroupChild);
 
 impl JobObject {
-    pub(crate) fn spawn(mut command: Command, _grace: Duration) -> io::Result<Self> {
+    pub(crate) fn spawn(
+        mut command: Command,
+        [stdin, stdout, stderr]: [Stdio; 3],
+        _grace: Duration,
+        _confinement: Option<&Confinement>,
+    ) -> io::Result<Self> {
+        command.stdin(stdin).stdout(stdout).stderr(stderr);
         command
             .group()
             .kill_on_drop(true)
@@ -36,8 +42,8 @@ impl JobObject {
     }
 
     /// No process can escape from a job, so none needs a mark.
-    pub(crate) fn environment_mark(&self) -> &'static str {
-        ""
+    pub(crate) fn process_mark(&self) -> String {
+        String::new()
     }
 
     /// Does nothing, since Windows has no equivalent of SIGTERM.
@@ -54,6 +60,3 @@ impl JobObject {
         Ok(())
     }
 }
-
-/// Does nothing: the job ended with the process that made it.
-pub fn end_marked(_marks: &[&str]) {}

@@ -1,6 +1,8 @@
 //! Windows: access control lists make a profile's folders the user's own, names are text, and processes have jobs.
 
 mod group;
+#[path = "../unsupervised.rs"]
+mod unsupervised;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata, OpenOptions, Permissions};
@@ -13,7 +15,9 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::signal;
 
 pub(crate) use self::group::JobObject as ProcessGroup;
-pub use self::group::end_marked;
+pub use self::unsupervised::{
+    can_close_network, can_confine, end_marked, supervise_process, supervise_with,
+};
 use super::find_program;
 
 pub const HOME: &str = "USERPROFILE";
@@ -22,6 +26,7 @@ pub const FOLDER_VARIABLES: &str = "USERPROFILE and LOCALAPPDATA";
 pub const PROGRAM_ENDINGS: &[&str] = &[".exe", ".cmd", ".bat", ""];
 pub const TERMINAL_IN_ENVIRONMENT: bool = false;
 pub(crate) const TEMPORARY: Option<&str> = None;
+pub(crate) const SHARED_TEMPORARY: &[&str] = &[];
 pub(crate) const END_SIGNALS: &[i32] = &[signal::SIGINT, signal::SIGTERM];
 /// Time to wait for a file in use.
 const PATIENCE: Duration = Duration::from_secs(2);
