@@ -60,6 +60,7 @@ fn the_defaults() {
     sandbox.write            default  none
     skipPlanReview           default  false
     testFirst                default  false
+    verify.place             default  bench
     verify.timeoutSeconds    default  600
     --- stderr
     user:    [ROOT]/home/.config/fractal-planner/config.json (not there)
@@ -129,6 +130,7 @@ fn where_each_value_comes_from() {
     sandbox.write            default  none
     skipPlanReview           default  false
     testFirst                default  false
+    verify.place             default  bench
     verify.timeoutSeconds    default  600
     --- stderr
     user:    [ROOT]/home/.config/fractal-planner/config.json

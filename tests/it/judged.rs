@@ -67,6 +67,8 @@ fn the_change_is_printed_and_the_next_attempts_difference() {
 
     ## Changed files
 
+    In [ROOT]/home/.cache/fractal-planner/benches/sample-20261121-6b83d766/1/work, where exactly tree 8e0d960f37 is:
+
     - a.txt
     - b/picture.bin
 
@@ -110,6 +112,10 @@ fn the_change_is_printed_and_the_next_attempts_difference() {
     let shown = verify(&environment);
     let (_, change) = shown.split_once("## Changed files").unwrap();
     assert_snapshot!(change, @r#"
+
+
+    In [ROOT]/home/.cache/fractal-planner/benches/sample-20261121-6b83d766/1/work, where exactly tree f8c712f8eb is:
+
     - a.txt
     - b/picture.bin
 

@@ -88,7 +88,8 @@ fn a_task_that_failed_and_those_that_wait_for_it() {
     09:00:00      6  1  attempt 1 did not pass
                           Criterion 1 (`a.txt` has a line about 1): not seen
                           Summary: not yet
-    09:00:00      6  1  goes back to its builder for attempt 2
+    09:00:00      6  1  goes back for attempt 2
+    09:00:00      7  1  builder-1 claims it (attempt 2)
     09:00:00     10  1  attempt 2 did not pass
                           as said above
     09:00:00     10  1  failed

@@ -143,12 +143,11 @@ fn a_read_only_disk_can_be_read() {
     error: nothing is ready: 0 of 2 tasks are over; under way: 1 (verifying, builder-1)
     hint: end your turn: you are told when there is something
     ");
-    assert_snapshot!(disk.fp(&["verdict", PLAN, "1", "--pass", "1: seen"]), @r"
+    assert_snapshot!(disk.fp(&["verdict", PLAN, "1", "--pass", "1: seen"]), @"
     exit status: 2
     --- stderr
-    error: `git -c core.safecrlf=false update-index --add --remove --replace -z --stdin` ended with status 128: error: unable to create temporary file: Read-only file system
-    error: a.txt: failed to insert into database
-    fatal: Unable to process path a.txt
+    error: `git write-tree` ended with status 128: error: unable to create temporary file: Read-only file system
+    fatal: git-write-tree: error building trees
     hint: the disk is mounted read-only: work on one that can be written
     ");
     assert_snapshot!(disk.fp(&["note", PLAN, "add", "UTIL: x"]), @r"

@@ -136,7 +136,7 @@ fn a_verdict_out_of_place() {
         &scene,
         &in_time,
         1,
-        "task 1 is done: only a submitted task can be verified",
+        "task 1 is done: its commit is made, and only a submitted task can be verified",
     );
 }
 

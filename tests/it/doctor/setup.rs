@@ -196,6 +196,7 @@ fn a_setup_in_which_all_is_well() {
             "git",
             "identity",
             "repository",
+            "sandbox",
             "settings"
         ]
     );
