@@ -203,7 +203,15 @@ impl Environment {
 
     /// The output as text, with temporary paths replaced.
     pub(crate) fn shown(&self, bytes: &[u8]) -> String {
-        String::from_utf8_lossy(bytes).replace(self.root.to_str().unwrap(), "[ROOT]")
+        const BENCHES: &str = "/fractal-planner/benches/";
+        let text = String::from_utf8_lossy(bytes).replace(self.root.to_str().unwrap(), "[ROOT]");
+        // The name of a plan's benches has a hash of the repository's path.
+        let mut parts = text.split(BENCHES);
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |shown, part| {
+            let rest = part.find('/').map_or("", |at| &part[at..]);
+            format!("{shown}{BENCHES}[PLAN]{rest}")
+        })
     }
 }
 

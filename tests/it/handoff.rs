@@ -183,7 +183,7 @@ fn json_has_every_try() {
         .done(&["handoff", PLAN, "--format", "json"])
         .json();
     assert_eq!(report["counts"]["failed"], 1);
-    assert_snapshot!(report["tasks"][0]["attempts"], @r#"[{"builder":"builder-1","end":"released","iteration":1,"reason":"released by hand"},{"builder":"builder-2","end":"failed","iteration":2,"reason":"Criterion 1 (`a.txt` has a line about 1): not seen"}]"#);
+    assert_snapshot!(report["tasks"][0]["attempts"], @r#"[{"builder":"builder-1","end":"failed","iteration":1,"reason":"Criterion 1 (`a.txt` has a line about 1): not seen"},{"builder":"builder-2","end":"failed","iteration":2,"reason":"Criterion 1 (`a.txt` has a line about 1): not seen"}]"#);
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn the_change_is_printed_and_the_next_attempts_difference() {
 
     ## Changed files
 
-    In [ROOT]/home/.cache/fractal-planner/benches/sample-20261121-6b83d766/1/work, where exactly tree 8e0d960f37 is:
+    In [ROOT]/home/.cache/fractal-planner/benches/[PLAN]/1/work, where exactly tree 8e0d960f37 is:
 
     - a.txt
     - b/picture.bin
@@ -114,7 +114,7 @@ fn the_change_is_printed_and_the_next_attempts_difference() {
     assert_snapshot!(change, @r#"
 
 
-    In [ROOT]/home/.cache/fractal-planner/benches/sample-20261121-6b83d766/1/work, where exactly tree f8c712f8eb is:
+    In [ROOT]/home/.cache/fractal-planner/benches/[PLAN]/1/work, where exactly tree f8c712f8eb is:
 
     - a.txt
     - b/picture.bin

@@ -65,7 +65,6 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
         &args.task,
         &verified,
         &change,
-        tree.as_str(),
         &covered,
         &said,
         language.as_deref(),
@@ -124,7 +123,6 @@ fn verified_text(
     task: &TaskId,
     verified: &Verified,
     change: &ShownChange,
-    tree: &str,
     covered: &[String],
     said: &[String],
     language: Option<&str>,
@@ -204,7 +202,7 @@ fn verified_text(
     let flags: Vec<String> = (1..=verified.criteria.len())
         .map(|n| format!("--pass '{n}: EVIDENCE'"))
         .collect();
-    let (iteration, tree, flags) = (verified.iteration, &tree[..SHOWN_DIGITS], flags.join(" "));
+    let (iteration, tree, flags) = (verified.iteration, verified.tree.short(), flags.join(" "));
     text + &format!(
         "    fp verdict {plan} {task} --iteration {iteration} --tree {tree} {flags} --summary 'TEXT'\n\n\
          Where a text has quotes, `--from - <<'END'` instead of the flags, then lines `pass 1: EVIDENCE`, \

@@ -61,7 +61,9 @@ fn the_table_of_dependencies_is_what_the_manifests_say() {
                 "dependencies]" => package.to_owned(),
                 "dev-dependencies]" => "tests".to_owned(),
                 "target.'cfg(unix)'.dependencies]" => format!("{package} on Unix"),
-                "target.'cfg(target_os = \"linux\")'.dependencies]" => format!("{package} on Linux"),
+                "target.'cfg(target_os = \"linux\")'.dependencies]" => {
+                    format!("{package} on Linux")
+                }
                 "target.'cfg(windows)'.dependencies]" => format!("{package} on Windows"),
                 other => {
                     assert!(!other.ends_with("dependencies]"), "{package}: {other}");

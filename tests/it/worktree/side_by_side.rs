@@ -87,7 +87,7 @@ fn a_run_says_where_builders_work() {
 
     ## Changed files
 
-    In [ROOT]/home/.cache/fractal-planner/benches/sample-20261121-37a66e36/1/work, where exactly tree f0c4a424c3 is:
+    In [ROOT]/home/.cache/fractal-planner/benches/[PLAN]/1/work, where exactly tree f0c4a424c3 is:
 
     - a.txt
 

@@ -78,7 +78,7 @@ pub fn bench_folders(plan: &OpenPlan) -> HostResult<[PathBuf; 2]> {
 pub fn repository_around(cwd: &Path) -> Repo {
     let benches = UserFolder::Cache
         .path_on(std::env::consts::OS, |name| std::env::var_os(name))
-        .and_then(|caches| platform::real_path(&caches.join(BENCHES)).ok());
+        .and_then(|caches| platform::real_path(caches.join(BENCHES)).ok());
     let of_bench = benches.and_then(|benches| {
         let plan = cwd.strip_prefix(&benches).ok()?.iter().next()?;
         let text = file::read_text(&benches.join(plan).join(REPOSITORY), CAP).ok()?;

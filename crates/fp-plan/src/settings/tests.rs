@@ -99,9 +99,14 @@ fn every_default_could_be_given_in_a_file() {
       },
       "plansDir": ".fractal-planner/plans",
       "researchOnly": false,
+      "sandbox": {
+        "mode": "on",
+        "write": []
+      },
       "skipPlanReview": false,
       "testFirst": false,
       "verify": {
+        "place": "bench",
         "timeoutSeconds": 600
       }
     }
@@ -117,7 +122,7 @@ fn what_a_repository_may_set() {
             .collect::<Vec<_>>()
             .join(" ")
     };
-    insta::assert_snapshot!(of(Protected), @"agents.allow agents.builder.effort agents.builder.model agents.builder.program agents.byComplexity agents.escalate agents.programs agents.silenceMinutes agents.verifier.effort agents.verifier.model agents.verifier.program agents.verifiers budget.run budget.task commentChecker.mode engine fleet.leaseMinutes fleet.signed guard.extend guard.mode isolation noCommit notify.command nudge.maxRetries plansDir skipPlanReview verify.timeoutSeconds");
+    insta::assert_snapshot!(of(Protected), @"agents.allow agents.builder.effort agents.builder.model agents.builder.program agents.byComplexity agents.escalate agents.programs agents.silenceMinutes agents.verifier.effort agents.verifier.model agents.verifier.program agents.verifiers budget.run budget.task commentChecker.mode engine fleet.leaseMinutes fleet.signed guard.extend guard.mode isolation noCommit notify.command nudge.maxRetries plansDir sandbox.mode sandbox.write skipPlanReview verify.place verify.timeoutSeconds");
     insta::assert_snapshot!(of(Words), @"language");
     insta::assert_snapshot!(of(Open), @"commentChecker.enabled commentChecker.ignore exclusive executionOrder linear.enabled linear.project linear.statusMap linear.team maxComplexity maxIterations maxParallelTasks researchOnly testFirst");
     assert_eq!(

@@ -236,7 +236,10 @@ fn shown_line(sign: char, number: Option<usize>, line: &str, is_crlf: bool) -> S
         line
     };
     let number = number.map_or_else(String::new, |number| number.to_string());
-    let cut = line.floor_char_boundary(LONGEST_LINE);
+    let cut = (0..=LONGEST_LINE)
+        .rev()
+        .find(|&at| line.is_char_boundary(at));
+    let cut = cut.unwrap_or_default();
     let rest = match line.len() - cut {
         0 => String::new(),
         more => format!(" … {}", counted(more, "more byte")),

@@ -386,7 +386,10 @@ impl TaskTry {
                 self.criteria = verdict.judgements.iter().map(judged_criterion).collect();
                 self.summary.clone_from(&verdict.summary);
             }
-            Event::Released { reason, .. } => *end = Some(AttemptEnd::Released(reason.clone())),
+            // An attempt that failed was over before.
+            Event::Released { reason, .. } if end.is_none() => {
+                *end = Some(AttemptEnd::Released(reason.clone()));
+            }
             // The verdict may already have given the reasons.
             Event::SentBack {
                 feedback: reason, ..

@@ -16,9 +16,11 @@ pub use everywhere::{
 };
 
 /// Never made.
-pub(super) struct Supervisor;
+pub(super) struct NoSupervisor;
 
-impl Supervisor {
+pub(super) use NoSupervisor as Supervisor;
+
+impl NoSupervisor {
     pub(super) fn wrapped(
         _command: &Command,
         _grace: Duration,
