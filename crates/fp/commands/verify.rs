@@ -9,7 +9,6 @@ use fp_plan::reading_language;
 use fp_plan::text::{prompt_lines, prompt_text, shown_command};
 use fp_run::run::State;
 use fp_run::run::state::TaskState;
-use fp_run::run::verdict::SHOWN_DIGITS;
 use fp_run::verification::CheckVerdict;
 use serde_json::json;
 

@@ -17,7 +17,7 @@ use fp_plan::text::command_span;
 /// Maximum length of a summary in a question, in bytes.
 const MAX_SUMMARY: usize = 500;
 /// Number of digits of a tree's id that are shown.
-pub const SHOWN_DIGITS: usize = 12;
+const SHOWN_DIGITS: usize = 12;
 /// Maximum number of lines of a command's output in a question, and their maximum total length in bytes.
 const SHOWN_LINES: usize = 3;
 const MAX_OUTPUT: usize = 300;
