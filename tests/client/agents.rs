@@ -278,7 +278,7 @@ fn codex_names_what_it_has_used_and_changed() {
     let stand_in = StandIn::start(move |request| match request.turns() {
         0 => bash("echo it works; exit 3"),
         1 => call("Write", json!({ "file_path": path, "content": "here\n" })),
-        2 => bash("cat made; fp --version; echo out > ../outside"),
+        2 => bash("cat made; fp --version; sleep 0.5; echo out > ../outside"),
         _ => text("all done"),
     });
     let client = Client::new(&stand_in, sample.path()).with_agents();

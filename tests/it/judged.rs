@@ -91,7 +91,7 @@ fn the_change_is_printed_and_the_next_attempts_difference() {
 
     One flag a criterion, --pass or --fail, in single quotes:
 
-        fp verdict sample-20261121 1 --iteration 1 --tree 8e0d960f3720 --pass '1: EVIDENCE' --summary 'TEXT'
+        fp verdict sample-20261121 1 --iteration 1 --tree 8e0d960f37 --pass '1: EVIDENCE' --summary 'TEXT'
 
     Where a text has quotes, `--from - <<'END'` instead of the flags, then lines `pass 1: EVIDENCE`, `fail 2: REASON`, `summary: TEXT`, and `END`.
     ");
@@ -154,7 +154,7 @@ fn the_change_is_printed_and_the_next_attempts_difference() {
 
     One flag a criterion, --pass or --fail, in single quotes:
 
-        fp verdict sample-20261121 1 --iteration 2 --tree f8c712f8eb00 --pass '1: EVIDENCE' --summary 'TEXT'
+        fp verdict sample-20261121 1 --iteration 2 --tree f8c712f8eb --pass '1: EVIDENCE' --summary 'TEXT'
 
     Where a text has quotes, `--from - <<'END'` instead of the flags, then lines `pass 1: EVIDENCE`, `fail 2: REASON`, `summary: TEXT`, and `END`.
     "#);

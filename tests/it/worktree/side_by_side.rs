@@ -108,7 +108,7 @@ fn a_run_says_where_builders_work() {
 
     One flag a criterion, --pass or --fail, in single quotes:
 
-        fp verdict sample-20261121 1 --iteration 1 --tree f0c4a424c3ef --pass '1: EVIDENCE' --summary 'TEXT'
+        fp verdict sample-20261121 1 --iteration 1 --tree f0c4a424c3 --pass '1: EVIDENCE' --summary 'TEXT'
 
     Where a text has quotes, `--from - <<'END'` instead of the flags, then lines `pass 1: EVIDENCE`, `fail 2: REASON`, `summary: TEXT`, and `END`.
     ");

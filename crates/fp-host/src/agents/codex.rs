@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use fp_run::run::state::Role;
 use serde_json::{Value, json};
 
 use super::{
@@ -26,6 +27,8 @@ pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand
         .iter()
         .cloned()
         .chain(git_folder_of(order.cwd, order.writes))
+        // `fp verify` writes it anew for each tree that it brings to the bench.
+        .chain((order.role == Role::Verifier).then(|| order.cwd.join(".git")))
         .filter(|folder| folder.is_dir());
     let writes: Vec<String> = writes
         .filter_map(|folder| folder.to_str().map(str::to_owned))

@@ -7,7 +7,7 @@
 
 mod objects;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
@@ -168,6 +168,11 @@ impl Bench {
         let note = slot.with_extension("task");
         file::replace(&note, wanted.unwrap_or_default().as_bytes())?;
         let checkout = slot.join(name);
+        for place in [slot, &checkout] {
+            if place.is_symlink() {
+                remove_all(place).map_err(HostError::writing(place))?;
+            }
+        }
         file::make_folders(&checkout)?;
         let objects = match ObjectStore::existing(objects.clone()) {
             Some(objects) => objects,
@@ -339,8 +344,7 @@ impl Bench {
         let check = |folder: &Path, is_own: &dyn Fn(&OsStr) -> bool| -> HostResult<()> {
             for entry in file::entries_in(folder).map_err(HostError::reading(folder))? {
                 if !is_own(&entry.file_name()) {
-                    let path = entry.path();
-                    remove_all(&path).map_err(HostError::writing(&path))?;
+                    remove_stranger(&entry.path())?;
                 }
             }
             Ok(())
@@ -361,7 +365,13 @@ impl Bench {
         };
         let mut objects: OsString = self.git.git_dir().join("objects").into();
         objects.push("\n");
-        remove_all(&place).map_err(failed)?;
+        if !fs::symlink_metadata(&place).is_ok_and(|found| found.is_dir()) {
+            remove_all(&place).map_err(failed)?;
+        }
+        // The folder itself may be a mount in an agent's sandbox.
+        for entry in file::entries_in(&place).map_err(failed)? {
+            remove_stranger(&entry.path())?;
+        }
         let make = || -> io::Result<()> {
             fs::create_dir_all(place.join("objects/info"))?;
             fs::create_dir_all(place.join("refs"))?;
@@ -374,6 +384,22 @@ impl Bench {
         };
         make().map_err(failed)?;
         copy_index(&self.index(), &place.join("index"))
+    }
+}
+
+/// Removes what is at `path`. Something empty may stay: an agent's sandbox mounts such files and folders, and no tool
+/// reads anything from them.
+fn remove_stranger(path: &Path) -> HostResult<()> {
+    let is_empty = || -> io::Result<bool> {
+        let found = fs::symlink_metadata(path)?;
+        Ok(match found.is_dir() {
+            true => file::entries_in(path)?.is_empty(),
+            false => found.is_file() && found.len() == 0,
+        })
+    };
+    match remove_all(path) {
+        Err(_) if is_empty().unwrap_or(false) => Ok(()),
+        removed => removed.map_err(HostError::writing(path)),
     }
 }
 
@@ -396,6 +422,11 @@ struct Part {
 impl Part {
     fn bring(&self, tree: &Oid) -> HostResult<()> {
         let folder = self.git.worktree();
+        if let Ok(before) = self.git.paths_by(&self.index, false) {
+            for link in self.links_for_folders(&before) {
+                remove_all(&link).map_err(HostError::writing(&link))?;
+            }
+        }
         let brought = self.git.bring_to(&self.index, tree);
         let is_missing = |error: &HostError| error.kind == HostErrorKind::MissingObject;
         if brought.as_ref().is_err_and(is_missing) {
@@ -409,16 +440,22 @@ impl Part {
             file::make_folders(folder)?;
             self.git.bring_to(&self.index, tree)?;
         }
-        self.clean().map_err(HostError::using(folder))?
+        let tracked = self.git.paths_by(&self.index, false)?;
+        self.clean(&tracked).map_err(HostError::using(folder))?
+    }
+
+    /// The links that stand where the tree has folders. Git takes the files behind a link for those of the folder.
+    fn links_for_folders(&self, tracked: &[RepoPath]) -> Vec<PathBuf> {
+        let folders: BTreeSet<&[u8]> = tracked.iter().flat_map(RepoPath::folders).collect();
+        let places = folders
+            .into_iter()
+            .map(|folder| self.git.worktree().join(os_string(folder)));
+        places.filter(|place| place.is_symlink()).collect()
     }
 
     /// Removes untracked files that aren't ignored, and everything that is neither a file nor a folder nor a link. Git
     /// itself lists no pipes, and follows ignore rules that a command left behind.
-    fn clean(&self) -> io::Result<HostResult<()>> {
-        let tracked = match self.git.paths_by(&self.index, false) {
-            Ok(tracked) => tracked,
-            Err(error) => return Ok(Err(error)),
-        };
+    fn clean(&self, tracked: &[RepoPath]) -> io::Result<HostResult<()>> {
         let mut folders: HashSet<&[u8]> = HashSet::from([&b""[..]]);
         folders.extend(tracked.iter().flat_map(RepoPath::folders));
         let files: HashSet<&[u8]> = tracked.iter().map(RepoPath::as_bytes).collect();
@@ -468,8 +505,7 @@ impl Part {
             .into_iter()
             .collect();
         for path in left.into_iter().filter(|path| !ignored.contains(path)) {
-            let path = self.git.absolute(path);
-            remove_all(&path).map_err(HostError::writing(&path))?;
+            remove_stranger(&self.git.absolute(path))?;
         }
         Ok(())
     }

@@ -287,7 +287,11 @@ pub fn verify(
     if task.verification.as_ref() != Some(&work) {
         let (task, iteration) = (id.clone(), verified.iteration);
         let mut ledger = plan.lock()?;
-        ledger.state().expect_submitted(id, Some(iteration))?;
+        let latest = ledger.state().expect_submitted(id, Some(iteration))?;
+        if latest.submission != state.expect_task(id)?.submission {
+            let said = format!("task {id} was submitted anew meanwhile");
+            return Err(HostError::refused(said).with_hint("run `fp verify` again"));
+        }
         let event = Event::Verified {
             task,
             iteration,

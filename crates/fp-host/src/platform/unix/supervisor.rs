@@ -149,31 +149,32 @@ impl Supervisor {
     pub(super) fn forget(&self, status: ExitStatus) {
         let mut supervisors = supervisors();
         supervisors.retain(|other| *other != self.0);
-        if !status.success() && status.code().is_none() {
-            end_strays(&supervisors);
+        let was_killed = status.code().is_none();
+        let started = Instant::now();
+        loop {
+            let strays = reap_strays(&supervisors);
+            if strays.is_empty() || !was_killed || started.elapsed() > LAST {
+                return;
+            }
+            for stray in strays {
+                descendants(stray).chain([stray]).for_each(kill);
+            }
+            std::thread::sleep(LOOK);
         }
     }
 }
 
-/// Kills the descendants of this process that none of its `supervisors` has, and that are in another session: those are
-/// neither git nor anything else that this process runs for itself.
-fn end_strays(supervisors: &[Pid]) {
-    let (own, started) = (getsid(None).ok(), Instant::now());
-    while started.elapsed() < LAST {
-        let children = Process::all().filter(|process| process.parent == Some(getpid()));
-        let is_stray = |child: &Process| {
-            getsid(Some(child.id)).ok() != own && !supervisors.contains(&child.id)
-        };
-        let strays: Vec<Pid> = children.filter(is_stray).map(|child| child.id).collect();
-        for stray in &strays {
-            descendants(*stray).chain([*stray]).for_each(kill);
-            let _ = waitpid(Some(*stray), WaitOptions::NOHANG);
-        }
-        if strays.is_empty() {
-            return;
-        }
-        std::thread::sleep(LOOK);
-    }
+/// The running processes that this one has adopted: children in another session, and none of its `supervisors`. What it
+/// runs for itself is in its own session; what that leaves in the background, such as an agent for keys, may be among
+/// them. Those that have ended are reaped.
+fn reap_strays(supervisors: &[Pid]) -> Vec<Pid> {
+    let own = getsid(None).ok();
+    let children = Process::all().filter(|process| process.parent == Some(getpid()));
+    let is_stray =
+        |child: &Process| getsid(Some(child.id)).ok() != own && !supervisors.contains(&child.id);
+    let strays = children.filter(is_stray).map(|child| child.id);
+    let is_running = |stray: &Pid| matches!(waitpid(Some(*stray), WaitOptions::NOHANG), Ok(None));
+    strays.filter(is_running).collect()
 }
 
 /// False if `command` names a program that doesn't exist.
@@ -270,9 +271,9 @@ pub fn end_marked(marks: &[&str]) {
     }
 }
 
-/// The work of a supervisor, whose `arguments` are `PARENT GRACE [--confined PATH…] -- PROGRAM ARGUMENT…`. It ends as the program ends, once
-/// all of the program's descendants have ended. It passes TERM on to them. INT ends them at once; so does the end of the
-/// process `PARENT`, after `GRACE` milliseconds.
+/// The work of a supervisor, whose `arguments` are `PARENT GRACE [--confined PATH…] -- PROGRAM ARGUMENT…`. It ends as
+/// the program ends, once all of the program's descendants have ended. It passes TERM on to them. INT ends them at once;
+/// so does the end of the process `PARENT`, after `GRACE` milliseconds.
 fn supervised(mut arguments: impl Iterator<Item = OsString>) -> io::Result<u8> {
     let usage = || io::Error::other("this is started by fp itself");
     let mut number = || arguments.next()?.to_str()?.parse::<i32>().ok();
