@@ -3,11 +3,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, PipeReader, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
@@ -17,7 +18,6 @@ use rustix::process::{
     waitpid,
 };
 use signal_hook::consts::signal::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 use super::landlock::confine_thread;
@@ -283,7 +283,7 @@ fn supervised(mut arguments: impl Iterator<Item = OsString>) -> io::Result<u8> {
     let mut before: Vec<OsString> = Vec::new();
     before.extend(arguments.by_ref().take_while(|word| word != END_OF_WRITES));
     let program = arguments.next().ok_or_else(usage)?;
-    let mut signals = Signals::new([SIGCHLD, SIGTERM, SIGHUP, SIGINT])?;
+    let mut signals = SignalQueue::new()?;
     // Fails only if somebody has made it the leader of a session already.
     let _ = setsid();
     set_child_subreaper(Some(getpid()))?;
@@ -306,24 +306,23 @@ fn supervised(mut arguments: impl Iterator<Item = OsString>) -> io::Result<u8> {
         first: Pid::from_child(&child),
         end: None,
     };
-    for signal in &mut signals {
-        match signal {
-            SIGCHLD if family.reap() && family.end.is_none() => continue,
-            SIGCHLD => {
-                family.end_all(GRACE / 4);
-                break;
-            }
-            SIGTERM => family.signal(Signal::TERM),
-            // It also comes when only the parent's thread ends.
-            SIGHUP if is_orphan() => {
-                family.end_all(grace);
-                break;
-            }
-            SIGINT => {
-                family.end_all(Duration::ZERO);
-                break;
-            }
-            _ => {}
+    loop {
+        signals.wait()?;
+        if signals.take(SIGTERM) {
+            family.signal(Signal::TERM);
+        }
+        if signals.take(SIGINT) {
+            family.end_all(Duration::ZERO);
+            break;
+        }
+        // It also comes when only the parent's thread ends.
+        if signals.take(SIGHUP) && is_orphan() {
+            family.end_all(grace);
+            break;
+        }
+        if signals.take(SIGCHLD) && (!family.reap() || family.end.is_some()) {
+            family.end_all(GRACE / 4);
+            break;
         }
     }
     let end = family
@@ -336,6 +335,40 @@ fn supervised(mut arguments: impl Iterator<Item = OsString>) -> io::Result<u8> {
         .exit_status()
         .and_then(|code| u8::try_from(code).ok())
         .unwrap_or(CANT_START))
+}
+
+/// The signals that came. They wake by a pipe: where an agent's sandbox closes the network, a socket would not.
+struct SignalQueue {
+    pipe: PipeReader,
+    came: [(i32, Arc<AtomicBool>); 4],
+}
+
+impl SignalQueue {
+    fn new() -> io::Result<Self> {
+        let (pipe, wake) = io::pipe()?;
+        let came = [SIGCHLD, SIGTERM, SIGHUP, SIGINT].map(|signal| (signal, Arc::default()));
+        for (signal, flag) in &came {
+            signal_hook::flag::register(*signal, Arc::clone(flag))?;
+            signal_hook::low_level::pipe::register(*signal, wake.try_clone()?)?;
+        }
+        Ok(Self { pipe, came })
+    }
+
+    /// Waits until a signal comes.
+    fn wait(&mut self) -> io::Result<()> {
+        loop {
+            match self.pipe.read(&mut [0; 64]) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => return read.map(drop),
+            }
+        }
+    }
+
+    /// True if `signal` came since this was last asked.
+    fn take(&self, signal: i32) -> bool {
+        let mut came = self.came.iter().filter(|(it, _)| *it == signal);
+        came.any(|(_, flag)| flag.swap(false, Ordering::SeqCst))
+    }
 }
 
 /// What a supervisor supervises.
