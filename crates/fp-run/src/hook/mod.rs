@@ -209,14 +209,14 @@ pub fn lead_due(state: &State, around: &RunSurroundings) -> LeadDue {
     let turn = state.next(&[], around);
     let actions = turn.map(|turn| turn.actions).unwrap_or_default();
     let has = |is: fn(&LeadAction) -> bool| actions.iter().any(is);
-    let starts = has(|action| {
-        matches!(
-            action,
-            LeadAction::Spawn { .. }
-                | LeadAction::Resume { .. }
-                | LeadAction::Verify { .. }
-                | LeadAction::Judge { .. }
-        )
+    // The end of an agent's turn wakes the lead for what is new.
+    let is_woken = state.agents.values().any(|agent| agent.is_ending);
+    let starts = actions.iter().any(|action| match action {
+        LeadAction::Spawn { again, .. }
+        | LeadAction::Resume { again, .. }
+        | LeadAction::Verify { again, .. } => *again || !is_woken,
+        LeadAction::Judge { .. } => !is_woken,
+        _ => false,
     });
     let mut agents = state.agents.values();
     let is_idle = agents.all(|agent| !agent.is_at_work());
