@@ -420,8 +420,9 @@ fn the_count_begins_anew_when_the_run_moves_on() {
     environment.claim("builder-1").unwrap();
     assert!(!told(), "a builder works");
     environment.build("builder-1", "a.txt", "one\n");
-    assert_eq!([told(), told()], [true, false], "a verifier is due");
+    assert!(!told(), "the end of the builder's turn wakes the lead");
     environment.done(&["next", PLAN]);
+    assert_eq!([told(), told()], [true, false], "a verifier is due");
     environment.starts("fp:verifier", "verifier-1-i1");
     assert!(!told(), "a verifier works");
     environment.pass("1");
