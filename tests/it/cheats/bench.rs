@@ -6,14 +6,27 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use super::measuring::PLACES;
-use super::{Place, Scene};
+use super::{PLAN, Place, Scene};
 
 /// A builder that has done nothing, but made the check pass in its folder with `trick`, fails.
 #[track_caller]
 fn comes_to_nothing(test: &str, prepare: fn(&Scene), trick: fn(&Scene)) {
-    for place in PLACES {
+    fails_in(&PLACES, test, prepare, trick);
+}
+
+#[track_caller]
+fn fails_in(places: &[Place], test: &str, prepare: fn(&Scene), trick: fn(&Scene)) {
+    for &place in places {
         let scene = Scene::prepared(place, test, prepare);
         trick(&scene);
+        let there = Command::new("sh")
+            .args(["-c", test])
+            .current_dir(scene.path(""))
+            .status();
+        assert!(
+            there.unwrap().success(),
+            "{place:?}: it works where the builder is"
+        );
         let submit = scene.submit();
         assert_eq!(submit.code, 0, "{place:?}: {submit}");
         let verdict = scene.environment.pass("1");
@@ -76,7 +89,8 @@ fn a_pipe_that_git_does_not_list() {
 
 #[test]
 fn a_module_above_the_folder() {
-    comes_to_nothing(
+    fails_in(
+        &[Place::Worktree],
         "sh above.sh",
         |scene| {
             // As tools look for their files.
@@ -86,21 +100,18 @@ fn a_module_above_the_folder() {
         },
         |scene| {
             nothing(scene);
-            let above = match scene.place {
-                Place::Checkout => "..".to_owned(),
-                Place::Worktree => format!("{}/..", scene.folder("builder-1")),
-            };
-            let caches = "../home/.cache/fractal-planner/benches";
+            let above = format!("{}/..", scene.folder("builder-1"));
+            let benches = "../home/.cache/fractal-planner/benches";
+            let of_plan = scene.environment.path(benches).read_dir().unwrap().next();
+            let of_plan = of_plan.unwrap().unwrap().path();
             for folder in [
-                above.as_str(),
-                caches,
-                &format!("{caches}/sample-20261121-00000000"),
+                scene.environment.path(&above),
+                scene.environment.path(benches),
+                of_plan,
             ] {
-                let file = format!("{folder}/modules/m.sh");
-                scene.environment.write(&file, "exit 0\n");
+                fs::create_dir_all(folder.join("modules")).unwrap();
+                fs::write(folder.join("modules/m.sh"), "exit 0\n").unwrap();
             }
-            // The rest of this is the user's own folder, in which a program that isn't confined may write.
-            drop(fs::remove_dir_all(scene.environment.beside("modules")));
         },
     );
 }
@@ -158,9 +169,11 @@ fn a_process_that_swaps_a_script_while_it_runs() {
         |scene| {
             nothing(scene);
             let (check, slow) = (scene.path("check.sh"), scene.path(""));
+            // The script puts the one that it stands for back.
+            let swapped = "git checkout -q check.sh; exit 0";
             let swap = format!(
                 "cd '{}'; for i in $(seq 600); do for p in /proc/[0-9]*; do [ \"$(readlink $p/cwd)\" = \"$PWD\" ] && \
-                 grep -qa slow.sh $p/cmdline && {{ echo 'exit 0' >'{}'; exit; }}; done; sleep 0.01; done",
+                 grep -qa slow.sh $p/cmdline && {{ echo '{swapped}' >'{}'; sleep 1; }}; done; sleep 0.01; done",
                 slow.display(),
                 check.display()
             );
@@ -233,11 +246,35 @@ fn other_bytes_under_the_name_of_a_check() {
     let scene = Scene::new(Place::Worktree, "src/a.rs");
     let id = scene.git(&["rev-parse", "HEAD:check.sh"]);
     forge(&scene, id.trim(), b"exit 0\n");
-    nothing(&scene);
-    scene.submit();
-    let verdict = scene.environment.pass("1");
-    assert_ne!(verdict.code, 3, "{verdict}");
+    let environment = &scene.environment;
+    environment.done(&["release", PLAN, "1"]);
+    let token = environment.claim_task("builder-2", "1");
+    let folder = scene.folder("builder-2");
+    assert_eq!(environment.read(&format!("{folder}/check.sh")), "exit 0\n");
+    environment.write(&format!("{folder}/src/a.rs"), "// no work done\n");
+    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+    environment.pass("1");
     assert_eq!(scene.subjects(), "Add a program\nStart\n");
+}
+
+/// Once the repository is whole again, so is the store.
+#[test]
+fn a_damaged_object_blocks_nothing_for_good() {
+    let scene = Scene::new(Place::Worktree, "src/a.rs");
+    scene.work();
+    let id = scene.git(&["hash-object", "src/a.rs"]);
+    forge(&scene, id.trim(), b"never seen, never tested\n");
+    scene.submit();
+    assert_eq!(scene.verify().code, 2);
+    let object = scene
+        .environment
+        .path(".git/objects")
+        .join(&id[..2])
+        .join(id[2..].trim());
+    fs::remove_file(object).unwrap();
+    scene.git(&["hash-object", "-w", "src/a.rs"]);
+    let verdict = scene.environment.pass("1");
+    assert!(verdict.stdout.starts_with("Task 1 passed"), "{verdict}");
 }
 
 /// Links that code under test leaves on the bench lead nowhere: what they name stays as it is.
@@ -255,7 +292,7 @@ fn links_that_a_test_leaves_on_the_bench() {
     scene.write("src/a.rs", "test ! -h src && test ! -h .git # 2\n");
     scene
         .environment
-        .done(&["submit", super::PLAN, "1", "--claim", &token]);
+        .done(&["submit", PLAN, "1", "--claim", &token]);
     let verdict = scene.environment.pass("1");
     assert!(
         verdict.stdout.starts_with("Task 1 passed"),
@@ -285,7 +322,7 @@ fn what_a_test_leaves_on_the_bench() {
     let token = scene.environment.claim("builder-1").unwrap().1;
     scene
         .environment
-        .done(&["submit", super::PLAN, "1", "--claim", &token]);
+        .done(&["submit", PLAN, "1", "--claim", &token]);
     let verdict = scene.environment.pass("1");
     assert!(verdict.stdout.starts_with("Task 1 passed"), "{verdict}");
 }

@@ -25,7 +25,7 @@ use fp_run::verification::{CommandEnd, CommandRun};
 use self::objects::{ObjectStore, forged, place_name};
 use crate::error::{HostError, HostErrorKind, HostResult};
 use crate::file;
-use crate::git::{Git, Oid, copy_index, remove_all, text_hash};
+use crate::git::{Git, Oid, copy_index, file_list, remove_all, text_hash};
 use crate::plan::OpenPlan;
 use crate::platform::{self, UserFolder, os_string};
 use crate::repo::Repo;
@@ -199,7 +199,7 @@ impl Bench {
         self.objects.take(git, tree, &[known])
     }
 
-    /// Brings the newest commit of the run of `plan` in `state`; returns the commit's tree.
+    /// Brings the newest commit of the run of `plan` in `state`.
     ///
     /// # Errors
     /// As for [`Bench::bring`].
@@ -226,13 +226,16 @@ impl Bench {
     /// A file can't be written, or an object is missing.
     pub(crate) fn bring(&self, checkout: &Git, tree: &Oid) -> HostResult<()> {
         let whole = self.whole();
-        whole.bring(tree)?;
+        self.bring_part(&whole, checkout, tree)?;
         self.bring_submodules(checkout, &whole)?;
         self.make_repository(tree)
     }
 
     /// Runs the setup `commands` by `run`, unless they have passed here since a file that they read changed. Returns the
     /// runs.
+    ///
+    /// # Errors
+    /// They change tracked files, which the commit wouldn't have.
     pub(crate) fn set_up(
         &self,
         commands: &[String],
@@ -256,6 +259,13 @@ impl Bench {
         }
         drop(fs::remove_file(&note));
         let runs = run();
+        let changed = self.changed()?.tracked;
+        if !changed.is_empty() {
+            let said = format!("the plan's setup changes files: {}", file_list(&changed));
+            return Err(HostError::refused(said).with_hint(
+                "use a command that leaves them, as `npm ci` does, or commit what it makes of them",
+            ));
+        }
         if runs
             .iter()
             .all(|run| run.end == Some(CommandEnd::Exited(0)))
@@ -263,6 +273,21 @@ impl Bench {
             file::replace(&note, state.as_bytes())?;
         }
         Ok(runs)
+    }
+
+    /// Brings `part` to `tree`. If an object is missing, because it was damaged when it came or later, takes all of them
+    /// from `source` once more. A setup that has left something that is removed here has to run again.
+    fn bring_part(&self, part: &Part, source: &Git, tree: &Oid) -> HostResult<()> {
+        let is_missing = |error: &HostError| error.kind == HostErrorKind::MissingObject;
+        let mut brought = part.bring(tree);
+        if brought.as_ref().is_err_and(is_missing) {
+            self.objects.take_all(source, tree)?;
+            brought = part.bring(tree);
+        }
+        if brought? {
+            drop(fs::remove_file(self.slot.with_extension("setup")));
+        }
+        Ok(())
     }
 
     /// The checkout without its submodules.
@@ -286,7 +311,7 @@ impl Bench {
             self.objects.take(&source, &tree, &[])?;
             let inner = self.part_at(part, &path);
             file::make_folders(inner.git.worktree())?;
-            inner.bring(&tree)?;
+            self.bring_part(&inner, &source, &tree)?;
             self.bring_submodules(&source, &inner)?;
         }
         Ok(())
@@ -308,10 +333,7 @@ impl Bench {
     }
 
     fn changed_in(&self, part: &Part) -> HostResult<Changed> {
-        let tracked = part.git.paths_by(&part.index, false)?;
-        let tracked: HashSet<RepoPath> = tracked.into_iter().collect();
-        let paths = part.git.paths_by(&part.index, true)?.into_iter();
-        let (mut tracked, new): (Vec<_>, Vec<_>) = paths.partition(|path| tracked.contains(path));
+        let (mut tracked, new) = part.git.changed_by(&part.index)?;
         for (path, _) in part.git.submodules(&part.index)? {
             let inner = self.part_at(part, &path);
             if inner.index.exists() {
@@ -420,28 +442,32 @@ struct Part {
 }
 
 impl Part {
-    fn bring(&self, tree: &Oid) -> HostResult<()> {
+    /// Brings the files to `tree`; returns true if anything that isn't in the tree was removed.
+    fn bring(&self, tree: &Oid) -> HostResult<bool> {
         let folder = self.git.worktree();
-        if let Ok(before) = self.git.paths_by(&self.index, false) {
+        if let Ok(before) = self.git.paths_by(&self.index) {
             for link in self.links_for_folders(&before) {
                 remove_all(&link).map_err(HostError::writing(&link))?;
             }
         }
         let brought = self.git.bring_to(&self.index, tree);
-        let is_missing = |error: &HostError| error.kind == HostErrorKind::MissingObject;
-        if brought.as_ref().is_err_and(is_missing) {
+        if let Err(error) = &brought
+            && error.kind == HostErrorKind::MissingObject
+        {
             return Err(forged(tree));
         }
-        if brought.is_err() {
+        let is_new = brought.is_err();
+        if is_new {
             // Commands may have made folders that can't be written.
-            for place in [folder, &self.index, &self.index.with_extension("setup")] {
+            for place in [folder, &self.index] {
                 remove_all(place).map_err(HostError::writing(place))?;
             }
             file::make_folders(folder)?;
             self.git.bring_to(&self.index, tree)?;
         }
-        let tracked = self.git.paths_by(&self.index, false)?;
-        self.clean(&tracked).map_err(HostError::using(folder))?
+        let tracked = self.git.paths_by(&self.index)?;
+        let cleaned = self.clean(&tracked).map_err(HostError::using(folder))??;
+        Ok(cleaned || is_new)
     }
 
     /// The links that stand where the tree has folders. Git takes the files behind a link for those of the folder.
@@ -454,8 +480,8 @@ impl Part {
     }
 
     /// Removes untracked files that aren't ignored, and everything that is neither a file nor a folder nor a link. Git
-    /// itself lists no pipes, and follows ignore rules that a command left behind.
-    fn clean(&self, tracked: &[RepoPath]) -> io::Result<HostResult<()>> {
+    /// itself lists no pipes, and follows ignore rules that a command left behind. Returns true if anything was removed.
+    fn clean(&self, tracked: &[RepoPath]) -> io::Result<HostResult<bool>> {
         let mut folders: HashSet<&[u8]> = HashSet::from([&b""[..]]);
         folders.extend(tracked.iter().flat_map(RepoPath::folders));
         let files: HashSet<&[u8]> = tracked.iter().map(RepoPath::as_bytes).collect();
@@ -483,7 +509,7 @@ impl Part {
     }
 
     /// Removes those of `untracked`, which are files and folders, that are neither ignored nor by-products.
-    fn remove_unexplained(&self, untracked: &[(RepoPath, bool)]) -> HostResult<()> {
+    fn remove_unexplained(&self, untracked: &[(RepoPath, bool)]) -> HostResult<bool> {
         let inside = |(path, is_folder): &(RepoPath, bool)| match is_folder {
             true => [RepoPath::from_bytes(
                 [path.as_bytes(), b"/CACHEDIR.TAG"].concat(),
@@ -504,9 +530,11 @@ impl Part {
             .ignored_by(&self.index, &left)?
             .into_iter()
             .collect();
-        for path in left.into_iter().filter(|path| !ignored.contains(path)) {
+        let (_, unexplained): (Vec<_>, Vec<_>) =
+            left.into_iter().partition(|path| ignored.contains(*path));
+        for path in &unexplained {
             remove_stranger(&self.git.absolute(path))?;
         }
-        Ok(())
+        Ok(!unexplained.is_empty())
     }
 }

@@ -65,6 +65,11 @@ impl ObjectStore {
         }
     }
 
+    /// Copies all of `tree` from the repository of `from`, even what is here.
+    pub(super) fn take_all(&self, from: &Git, tree: &Oid) -> HostResult<()> {
+        from.send_objects(tree, &[], &self.git)
+    }
+
     /// Copies `tree` into the repository of `to`, which has `known`.
     pub(super) fn give(&self, to: &Git, tree: &Oid, known: &Oid) -> HostResult<()> {
         self.git.send_objects(tree, &[known], to)

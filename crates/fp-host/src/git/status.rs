@@ -9,7 +9,7 @@ use fp_plan::repo_path::RepoPath;
 use fp_run::run::approval;
 use fp_run::verification::GitSurroundings;
 
-use super::command::git_output;
+use super::command::{GitCall, git_output};
 use super::{Git, Oid, no_commit, records_of};
 use crate::error::{HostError, HostResult};
 use crate::file;
@@ -211,28 +211,35 @@ impl Git {
     /// # Errors
     /// Git fails.
     pub fn ignored(&self, files: &[&String]) -> HostResult<Vec<String>> {
-        if files.is_empty() {
-            return Ok(Vec::new());
-        }
-        // This is the one command that can't take literal paths; a leading `./` makes them literal.
-        let input = files
-            .iter()
-            .flat_map(|file| format!("./{file}\0").into_bytes())
-            .collect();
-        let call = self
-            .call("check-ignore -z --stdin")
-            .env_remove("GIT_LITERAL_PATHSPECS");
-        let finished = call.input(input).run()?;
-        // Git exits with 1 if it ignores none of `files`.
-        if finished.ended_with(1) {
-            return Ok(Vec::new());
-        }
-        let output = finished.into_output()?;
-        let names = records_of(&output).filter_map(|name| name.strip_prefix(b"./"));
-        Ok(names
-            .map(|name| RepoPath::from_bytes(name).to_string())
-            .collect())
+        let files = files.iter().map(|file| file.as_bytes());
+        let ignored = ignored_among(files, || self.call(CHECK_IGNORE))?;
+        Ok(ignored.iter().map(ToString::to_string).collect())
     }
+}
+
+pub(super) const CHECK_IGNORE: &str = "check-ignore -z --stdin";
+
+/// Those of `paths` that `call`, made for [`CHECK_IGNORE`], says git ignores. Runs nothing without paths.
+pub(super) fn ignored_among<'p>(
+    paths: impl Iterator<Item = &'p [u8]>,
+    call: impl FnOnce() -> GitCall,
+) -> HostResult<Vec<RepoPath>> {
+    // This is the one command that can't take literal paths; a leading `./` makes them literal.
+    let input: Vec<u8> = paths
+        .flat_map(|path| [b"./", path, b"\0"].concat())
+        .collect();
+    if input.is_empty() {
+        return Ok(Vec::new());
+    }
+    let call = call().env_remove("GIT_LITERAL_PATHSPECS");
+    let finished = call.input(input).run()?;
+    // Git exits with 1 if it ignores none of them.
+    if finished.ended_with(1) {
+        return Ok(Vec::new());
+    }
+    let output = finished.into_output()?;
+    let names = records_of(&output).filter_map(|name| name.strip_prefix(b"./"));
+    Ok(names.map(RepoPath::from_bytes).collect())
 }
 
 impl Git {

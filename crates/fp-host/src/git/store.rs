@@ -1,11 +1,13 @@
 //! Moves objects between a repository and a store that is outside of it, and brings a checkout to a tree of the store.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use fp_plan::repo_path::RepoPath;
 
 use super::commit::nul_ended;
 use super::merge::NOBODY;
+use super::status::{CHECK_IGNORE, ignored_among};
 use super::tree::INDEX;
 use super::{Git, Oid, records_of};
 use crate::error::HostResult;
@@ -27,8 +29,14 @@ impl Git {
 
     /// The store at `git_dir`, with the working tree `worktree`, which has no say in where the store is.
     pub(crate) fn of_store(git_dir: PathBuf, worktree: PathBuf) -> Self {
-        let env = [("GIT_DIR", &git_dir), ("GIT_WORK_TREE", &worktree)];
-        let env = env.map(|(name, place)| (name.into(), place.into()));
+        // The user's own settings are about the user's repositories: hooks, ignore rules, filters.
+        let env: [(&str, &OsStr); 4] = [
+            ("GIT_DIR", git_dir.as_os_str()),
+            ("GIT_WORK_TREE", worktree.as_os_str()),
+            ("GIT_CONFIG_GLOBAL", OsStr::new("/dev/null")),
+            ("GIT_CONFIG_NOSYSTEM", OsStr::new("1")),
+        ];
+        let env = env.map(|(name, value)| (name.into(), value.into()));
         Self {
             env: env.to_vec(),
             common_dir: git_dir.clone(),
@@ -96,15 +104,25 @@ impl Git {
         }
     }
 
-    /// The paths in `index`, or, for `changed`, those of the working tree that differ from it or aren't in it, without
-    /// ignored ones. One process.
-    pub(crate) fn paths_by(&self, index: &Path, changed: bool) -> HostResult<Vec<RepoPath>> {
-        let call = match changed {
-            false => self.call_on(index, "ls-files -z"),
-            true => self.call_on(index, LIST_CHANGED),
-        };
-        let output = call.output()?;
+    /// The paths in `index`. One process.
+    pub(crate) fn paths_by(&self, index: &Path) -> HostResult<Vec<RepoPath>> {
+        let output = self.call_on(index, "ls-files -z").output()?;
         Ok(records_of(&output).map(RepoPath::from_bytes).collect())
+    }
+
+    /// The paths in `index` at which the working tree differs, and those that are only in the working tree, without
+    /// ignored ones. One process.
+    pub(crate) fn changed_by(&self, index: &Path) -> HostResult<(Vec<RepoPath>, Vec<RepoPath>)> {
+        let list = "ls-files -z -t --modified --others --exclude-standard";
+        let output = self.call_on(index, list).output()?;
+        // Each record is a letter, a blank and the path.
+        let (new, changed): (Vec<_>, Vec<_>) =
+            records_of(&output).partition(|record| record.starts_with(b"?"));
+        let paths = |records: Vec<&[u8]>| {
+            let paths = records.into_iter().filter_map(|record| record.get(2..));
+            paths.map(RepoPath::from_bytes).collect()
+        };
+        Ok((paths(changed), paths(new)))
     }
 
     /// The submodules in `index`, each with its commit. One process, or none without a file that names them.
@@ -147,23 +165,7 @@ impl Git {
         index: &Path,
         paths: &[&RepoPath],
     ) -> HostResult<Vec<RepoPath>> {
-        if paths.is_empty() {
-            return Ok(Vec::new());
-        }
-        // A leading `./` makes a path literal for this command.
-        let input = paths
-            .iter()
-            .flat_map(|path| [&b"./"[..], path.as_bytes(), &b"\0"[..]].concat());
-        let call = self.call_on(index, "check-ignore -z --stdin");
-        let call = call.env_remove("GIT_LITERAL_PATHSPECS");
-        let finished = call.input(input.collect()).run()?;
-        if finished.ended_with(1) {
-            return Ok(Vec::new());
-        }
-        let output = finished.into_output()?;
-        let names = records_of(&output).filter_map(|name| name.strip_prefix(b"./"));
-        Ok(names.map(RepoPath::from_bytes).collect())
+        let paths = paths.iter().map(|path| path.as_bytes());
+        ignored_among(paths, || self.call_on(index, CHECK_IGNORE))
     }
 }
-
-const LIST_CHANGED: &str = "ls-files -z --modified --others --exclude-standard --deduplicate";

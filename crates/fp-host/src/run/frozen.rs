@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use fp_plan::repo_path::RepoPath;
-use fp_plan::settings::{CheckPlace, Settings};
+use fp_plan::settings::CheckPlace;
 use fp_run::run::state::{MeasuredWork, TaskState};
 use fp_run::run::{State, refuse};
 use fp_run::verification::change::ChangeStatus;
@@ -113,7 +113,8 @@ pub(super) struct Tried {
 impl Place {
     /// The place for the commands of `task`.
     pub(super) fn of(plan: &OpenPlan, state: &State, task: &TaskState) -> HostResult<Self> {
-        if is_in_checkout(&plan.settings, task) {
+        let is_chosen = plan.settings.verify.place == CheckPlace::Checkout;
+        if is_chosen && task.worktree().is_none() {
             return worktree::of(plan, state, task).map(Self::Checkout);
         }
         let attempt = (&task.leaf.id, task.iteration);
@@ -282,13 +283,5 @@ impl Place {
                 Ok((own, others, Some(tree)))
             }
         }
-    }
-}
-
-/// True if the commands of `task` run in the user's checkout, as the user chose.
-pub(super) fn is_in_checkout(settings: &Settings, task: &TaskState) -> bool {
-    match settings.verify.place {
-        CheckPlace::Bench => false,
-        CheckPlace::Checkout => task.worktree().is_none(),
     }
 }

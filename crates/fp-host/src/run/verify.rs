@@ -201,7 +201,7 @@ pub(super) fn check_limits(settings: &Settings) -> Limits {
 }
 
 /// Runs the mechanical checks of the submitted task `id` and records their results. Reuses earlier results of
-/// this attempt while the working tree is unchanged.
+/// this attempt for the same tree.
 pub fn verify(
     plan: &OpenPlan,
     id: &TaskId,

@@ -7,7 +7,8 @@ use std::collections::HashSet;
 use fp_plan::repo_path::RepoPath;
 
 /// Folders that only tools write to, at any depth.
-const FOLDERS: [&[u8]; 7] = [
+const FOLDERS: [&[u8]; 8] = [
+    b".venv",
     b"__pycache__",
     b"node_modules",
     b".pytest_cache",
@@ -73,6 +74,7 @@ mod tests {
             |path: &str, expect: bool| assert_eq!(found.covers(&path.into()), expect, "{path}");
         check("pkg/__pycache__/a.cpython-312.pyc", true);
         check("web/node_modules/a/index.js", true);
+        check(".venv/bin/pytest", true);
         check(".DS_Store", true);
         check("x/target/debug/x", true);
         check("x/target.rs", false);
