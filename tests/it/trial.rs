@@ -1,5 +1,5 @@
-//! The plan's commands are tried on the untouched checkout, so that no builder loses an attempt to a command that can't
-//! succeed.
+//! The plan's commands are tried on a bench before any work, so that no builder loses an attempt to a command that
+//! can't succeed.
 
 use crate::common::plan::{Leaf, PLAN, leaf, tree};
 use crate::common::{Environment, Output};
@@ -207,6 +207,46 @@ fn a_command_that_may_not_write_is_told_with_the_rule_that_lets_it() {
     }
     for test in ["touch made", "echo /etc: Permission denied"] {
         assert_eq!(tried(test, false).0, "", "{test}");
+    }
+}
+
+/// What a command could gain by writing to.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_command_reaches_neither_the_repository_nor_what_is_the_users() {
+    if !fp_host::platform::can_confine() {
+        println!("skipped: this system confines nothing");
+        return;
+    }
+    let environment = Environment::new().shared().repo();
+    let places = [
+        environment.path(".git/config"),
+        environment.path(".git/hooks/pre-commit"),
+        environment.path("README.md"),
+        environment.path(&format!(".fractal-planner/plans/{PLAN}/events.jsonl")),
+        environment.trust_store(),
+        environment.beside("home/.bashrc"),
+        environment.beside("home/.ssh/authorized_keys"),
+        environment.beside("home/.cache/fractal-planner/benches/repository"),
+    ];
+    std::fs::create_dir_all(environment.beside("home/.ssh")).unwrap();
+    let tries = places
+        .iter()
+        .map(|place| format!("echo reached >>'{}'\n", place.display()));
+    environment.write(
+        "reach.sh",
+        tries.collect::<String>() + "echo here >written\n",
+    );
+    environment.git(&["add", "--all"]);
+    environment.git(&["commit", "--quiet", "--message", "Reach"]);
+    environment.plan(&tree(&[tested("1", "src/one.txt", "sh reach.sh")]));
+    started(&environment);
+    environment.build("builder-1", "src/one.txt", "about 1\n");
+    let verdict = environment.pass("1");
+    assert!(verdict.stdout.starts_with("Task 1 passed"), "{verdict}");
+    for place in places {
+        let found = std::fs::read_to_string(&place).unwrap_or_default();
+        assert!(!found.contains("reached"), "{}", place.display());
     }
 }
 
