@@ -221,6 +221,33 @@ fn a_process_of_ones_own_stays_while_a_killed_supervisors_are_ended() {
     assert_eq!(other.join().unwrap().output.to_text(), "well\n");
 }
 
+/// In a container, the session may be one that started outside.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_same_in_a_process_namespace_without_its_session() {
+    let namespace = || {
+        let mut unshare = Command::new("unshare");
+        unshare.args(["-r", "--pid", "--fork", "--mount-proc"]);
+        unshare
+    };
+    if !namespace()
+        .arg("true")
+        .status()
+        .is_ok_and(|it| it.success())
+    {
+        return;
+    }
+    let tests = [
+        "host::process::not_even_what_drops_its_environment_or_kills_its_supervisor",
+        "host::process::a_process_of_ones_own_stays_while_a_killed_supervisors_are_ended",
+    ];
+    let mut command = namespace();
+    command.arg(std::env::current_exe().unwrap()).arg("--exact");
+    let ended = command.args(tests).output().unwrap();
+    let output = String::from_utf8_lossy(&ended.stdout);
+    assert!(output.contains("2 passed"), "{output}");
+}
+
 #[test]
 fn a_hundred_megabytes_are_cut() {
     let run = run("echo first; head -c 100000000 /dev/zero | tr '\\0' x; echo; echo last");

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{
-    DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus, getpid, getppid, getsid, kill_process,
+    DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process,
     set_child_subreaper, set_dumpable_behavior, set_parent_process_death_signal, setsid, wait,
     waitpid,
 };
@@ -168,10 +168,9 @@ impl Supervisor {
 /// runs for itself is in its own session; what that leaves in the background, such as an agent for keys, may be among
 /// them. Those that have ended are reaped.
 fn reap_strays(supervisors: &[Pid]) -> Vec<Pid> {
-    let own = getsid(None).ok();
+    let own = Process::of("self".as_ref()).map(|it| it.session);
     let children = Process::all().filter(|process| process.parent == Some(getpid()));
-    let is_stray =
-        |child: &Process| getsid(Some(child.id)).ok() != own && !supervisors.contains(&child.id);
+    let is_stray = |child: &Process| Some(child.session) != own && !supervisors.contains(&child.id);
     let strays = children.filter(is_stray).map(|child| child.id);
     let is_running = |stray: &Pid| matches!(waitpid(Some(*stray), WaitOptions::NOHANG), Ok(None));
     strays.filter(is_running).collect()
@@ -201,27 +200,33 @@ fn kill(process: Pid) {
 struct Process {
     id: Pid,
     parent: Option<Pid>,
+    /// 0 for a session of another process namespace.
+    session: u32,
     /// Ticks between the start of the system and that of the process, which tell it from a later one of the same id.
     started: u64,
 }
 
 impl Process {
+    /// `id` is a number, or `self`.
     fn of(id: &OsStr) -> Option<Self> {
-        let id = id.to_str()?.parse().ok()?;
-        let stat = fs::read(format!("/proc/{id}/stat")).ok()?;
+        let stat = fs::read(Path::new("/proc").join(id).join("stat")).ok()?;
         let stat = String::from_utf8_lossy(&stat);
+        let id = stat.split(' ').next()?.parse().ok()?;
         // The name may have blanks and brackets.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         Some(Self {
             id: Pid::from_raw(id)?,
             parent: fields.get(1)?.parse().ok().and_then(Pid::from_raw),
+            session: fields.get(3)?.parse().ok()?,
             started: fields.get(19)?.parse().ok()?,
         })
     }
 
     fn all() -> impl Iterator<Item = Self> {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-        entries.filter_map(|entry| Self::of(&entry.file_name()))
+        let names = entries.map(|entry| entry.file_name());
+        let is_number = |name: &OsString| name.to_str().is_some_and(|it| it.parse::<u32>().is_ok());
+        names.filter(is_number).filter_map(|name| Self::of(&name))
     }
 }
 
