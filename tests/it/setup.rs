@@ -120,3 +120,66 @@ fn the_user_agrees_to_it_like_to_every_command() {
     hint: `fp validate sample-20261121` shows them
     ");
 }
+
+/// A plan whose first task changes `a.sh`, which each test runs, and whose setup makes what the second needs.
+fn building() -> Environment {
+    let environment = Environment::new().repo();
+    environment.write(".gitignore", "node_modules/\n");
+    environment.write("package.json", "{}\n");
+    environment.write("package-lock.json", "{}\n");
+    environment.write(
+        "install.sh",
+        "mkdir -p node_modules && echo ok >node_modules/it && cp package.json package-lock.json\n",
+    );
+    environment.git(&["add", "--all"]);
+    environment.git(&["commit", "--quiet", "--message", "Add a project"]);
+    let root = "Sample goal (Complexity: 5)\n";
+    let said = format!("{root}  - Setup: sh install.sh\n");
+    let task = |id, files, test| Leaf {
+        test,
+        ..leaf(id, "none", files)
+    };
+    let tasks = [
+        task("1", "a.sh, package.json", "sh a.sh"),
+        task("2", "b.txt", "grep -q ok node_modules/it"),
+    ];
+    environment.plan(&tree(&tasks).replace(root, &said));
+    environment.start(&[]);
+    environment
+}
+
+/// The next task's commands fail without what the first one's removed, so the setup runs again before that counts.
+#[test]
+fn what_a_command_breaks_is_set_up_anew() {
+    for breaks in ["rm -r node_modules", "echo bad >node_modules/it"] {
+        let environment = building();
+        for (id, file, text) in [("1", "a.sh", breaks), ("2", "b.txt", "work")] {
+            let token = environment.claim_task("builder-1", id);
+            environment.write(file, &format!("{text}\n"));
+            environment.done(&["submit", PLAN, id, "--claim", &token]);
+            let verdict = environment.pass(id);
+            let passed = format!("Task {id} passed");
+            assert!(verdict.stdout.starts_with(&passed), "{breaks}: {verdict}");
+        }
+    }
+}
+
+/// A setup that changes a tracked file fails the task that changed what it reads.
+#[test]
+fn a_stale_lock_file_is_the_fault_of_its_task() {
+    let environment = building();
+    let token = environment.claim_task("builder-1", "1");
+    environment.write("package.json", "{ \"version\": \"1.0.0\" }\n");
+    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+    let verified = environment.fp(&["verify", PLAN, "1"]);
+    let failing = verified
+        .stdout
+        .lines()
+        .find(|line| line.starts_with("FAIL"));
+    assert_snapshot!(failing.unwrap_or(&verified.stderr), @"FAIL  setup: the plan's setup changes package-lock.json: a commit needs what it makes of them, or the setup a command that leaves them, as `npm ci` does");
+    let verdict = environment.pass("1");
+    assert!(
+        verdict.stdout.starts_with("Task 1 did not pass"),
+        "{verdict}"
+    );
+}

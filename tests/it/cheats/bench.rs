@@ -241,6 +241,25 @@ fn other_bytes_under_the_name_of_judged_work() {
     }
 }
 
+/// The work is what another file already has, so that the commit adds no object.
+#[test]
+fn other_bytes_under_the_name_of_a_known_file() {
+    let scene = Scene::prepared(Place::Worktree, "sh check.sh", |scene| {
+        scene.environment.write("src/good.rs", super::DONE);
+    });
+    scene.work();
+    scene.submit();
+    scene.verify();
+    let id = scene.git(&["hash-object", "src/a.rs"]);
+    forge(&scene, id.trim(), b"never seen, never tested\n");
+    let verdict = scene.environment.pass("1");
+    assert!(
+        verdict.to_string().contains("isn't what its name says"),
+        "{verdict}"
+    );
+    assert_eq!(scene.subjects().lines().next(), Some("Prepare"));
+}
+
 #[test]
 fn other_bytes_under_the_name_of_a_check() {
     let scene = Scene::new(Place::Worktree, "src/a.rs");
@@ -288,17 +307,7 @@ fn links_that_a_test_leaves_on_the_bench() {
     scene.write("src/a.rs", &format!("{leave} # two\n"));
     scene.submit();
     scene.environment.fail("1");
-    let token = scene.environment.claim("builder-1").unwrap().1;
-    scene.write("src/a.rs", "test ! -h src && test ! -h .git # 2\n");
-    scene
-        .environment
-        .done(&["submit", PLAN, "1", "--claim", &token]);
-    let verdict = scene.environment.pass("1");
-    assert!(
-        verdict.stdout.starts_with("Task 1 passed"),
-        "{verdict}{}",
-        scene.environment.reasons()
-    );
+    passes_next(&scene, "test ! -h src && test ! -h .git # 2\n");
     assert_eq!(
         scene.git(&["fsck", "--connectivity-only", "--no-dangling"]),
         ""
@@ -314,15 +323,114 @@ fn what_a_test_leaves_on_the_bench() {
     scene.write("src/a.rs", &format!("{leave} # two\n"));
     scene.submit();
     scene.environment.fail("1");
-    scene.write(
-        "src/a.rs",
+    passes_next(
+        &scene,
         "test -e dist/kept && ! test -e pipe && ! test -e tests/hook.sh # 2\n",
     );
-    scene.environment.claim("builder-1");
-    let token = scene.environment.claim("builder-1").unwrap().1;
-    scene
-        .environment
-        .done(&["submit", PLAN, "1", "--claim", &token]);
+}
+
+/// The next attempt passes with `work` in `src/a.rs`.
+#[track_caller]
+fn passes_next(scene: &Scene, work: &str) {
+    let environment = &scene.environment;
+    let token = environment.claim("builder-1").unwrap().1;
+    scene.write("src/a.rs", work);
+    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+    let verdict = environment.pass("1");
+    assert!(
+        verdict.stdout.starts_with("Task 1 passed"),
+        "{verdict}{}",
+        environment.reasons()
+    );
+}
+
+/// A command doesn't see the new files of an earlier one, which no commit would have.
+#[test]
+fn what_one_command_leaves_for_the_next() {
+    let (test, leave) = ("sh src/a.rs", "echo >tests/needed; echo >dist; true # 2\n");
+    let verify = "test -e tests/needed";
+    for place in PLACES {
+        let scene = Scene::prepared(place, &format!("{test}\n  - Verify: {verify}"), |_| {});
+        scene.write("src/a.rs", leave);
+        scene.submit();
+        let failing = scene.failing();
+        assert!(
+            failing.len() == 1 && failing[0].starts_with("command: test -e tests/needed"),
+            "{place:?}: {failing:?}"
+        );
+    }
+}
+
+/// Code under test makes a submodule's folder a repository, whose settings would run programs.
+#[test]
+fn a_repository_that_a_test_makes_in_a_submodule() {
+    let scene = Scene::prepared(Place::Checkout, "sh src/a.rs; sh check.sh", |scene| {
+        let library = scene.environment.beside("library").display().to_string();
+        scene.git(&["init", "--quiet", &library]);
+        let empty = ["commit", "--quiet", "--allow-empty", "--message", "Empty"];
+        scene.git(&[&["-C", &library], &empty[..]].concat());
+        let allow = ["-c", "protocol.file.allow=always", "submodule", "--quiet"];
+        scene.git(&[&allow[..], &["add", &library, "lib"]].concat());
+    });
+    scene.write("src/a.rs", "git init --quiet lib && test -e lib/.git # 2\n");
+    scene.submit();
+    scene.environment.fail("1");
+    passes_next(&scene, "test -d lib && test ! -e lib/.git # 2\n");
+}
+
+/// What is damaged among the files of `fp` itself is made anew.
+#[test]
+fn a_damaged_store_and_a_lock_that_a_killed_git_left() {
+    let scene = Scene::new(Place::Worktree, "src/a.rs");
+    scene.work();
+    scene.submit();
+    scene.verify();
+    let home = scene.environment.path("../home");
+    let only = |folder: &str| {
+        let mut entries = fs::read_dir(home.join(folder)).unwrap();
+        entries.next().unwrap().unwrap().path()
+    };
+    let store = only(".local/state/fractal-planner/objects");
+    let bench = only(".cache/fractal-planner/benches");
+    let name = scene.environment.path("").canonicalize().unwrap();
+    let checkout = bench.join("1").join(name.file_name().unwrap());
+    let each_pack = |damage: &dyn Fn(&std::path::Path)| {
+        for pack in fs::read_dir(store.join("objects/pack")).unwrap() {
+            let path = pack.unwrap().path();
+            let mut writable = Command::new("chmod");
+            assert!(writable.arg("u+w").arg(&path).status().unwrap().success());
+            damage(&path);
+        }
+    };
+    let other_bytes = |path: &std::path::Path| {
+        let mut bytes = fs::read(path).unwrap();
+        let end = bytes.len().saturating_sub(20).max(14);
+        bytes[14..end].iter_mut().for_each(|byte| *byte ^= 0x55);
+        fs::write(path, bytes).unwrap();
+    };
+    let damages: [(&str, &dyn Fn()); 7] = [
+        ("bytes", &|| each_pack(&other_bytes)),
+        ("cut", &|| each_pack(&|path| fs::write(path, "").unwrap())),
+        ("objects", &|| {
+            fs::remove_dir_all(store.join("objects")).unwrap()
+        }),
+        ("head", &|| fs::remove_file(store.join("HEAD")).unwrap()),
+        ("settings", &|| fs::write(store.join("config"), "").unwrap()),
+        ("index", &|| {
+            fs::write(bench.join("1.index"), "junk").unwrap()
+        }),
+        ("lock", &|| {
+            fs::write(bench.join("1.index.lock"), "").unwrap()
+        }),
+    ];
+    for (what, damage) in damages {
+        fs::remove_dir_all(checkout.join("src")).unwrap();
+        damage();
+        let verified = scene.verify();
+        assert_eq!(verified.code, 0, "{what}: {verified}");
+        assert!(checkout.join("src/a.rs").exists(), "{what}");
+    }
+    each_pack(&other_bytes);
     let verdict = scene.environment.pass("1");
     assert!(verdict.stdout.starts_with("Task 1 passed"), "{verdict}");
 }

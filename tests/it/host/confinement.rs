@@ -24,7 +24,7 @@ impl Ground {
             "home/.cargo/registry",
             "home/.cache/fractal-planner",
             "home/.local/state/fractal-planner",
-            "home/.npm",
+            "home/.npm/_cacache",
             "repo/.git",
             "repo/.fractal-planner/plans",
             "bench",
@@ -121,7 +121,7 @@ fn it_writes_where_it_may_and_nowhere_else() {
     for line in [
         "cat ../home/.bashrc; echo fine >own; mkdir -p a/b; mv own a/b; ln a/b/own linked",
         "echo fine >\"$TMPDIR/file\" && [ \"$TMPDIR\" != \"${TMPDIR#/}\" ]",
-        "echo fine >../home/.cargo/registry/crate && echo fine >../home/.npm/package",
+        "echo fine >../home/.cargo/registry/crate && echo fine >../home/.npm/_cacache/package",
         "echo fine >../more/file",
         "echo fine >/dev/null; echo fine >/dev/stdout; mkfifo pipe",
     ] {
@@ -133,6 +133,43 @@ fn it_writes_where_it_may_and_nowhere_else() {
             run.output.to_text()
         );
     }
+}
+
+/// A rule for a folder in another one that is open would follow a link that a command puts in its place.
+#[test]
+fn a_link_in_place_of_an_open_folder_opens_nothing() {
+    if !can_confine() {
+        println!("skipped: this system confines nothing");
+        return;
+    }
+    let ground = Ground::new();
+    fs::create_dir_all(ground.path("home/go/pkg/mod")).unwrap();
+    let go = ground.path("home/go/pkg").display().to_string();
+    let run = ground.run(&format!("rm -r {go}/mod && ln -s ../.. {go}/mod"), true);
+    assert_eq!(run.end, CommandEnd::Exited(0), "{}", run.output.to_text());
+    let run = ground.run(&format!("echo bad >{go}/mod/.bashrc"), true);
+    assert_ne!(run.end, CommandEnd::Exited(0));
+    let profile = fs::read_to_string(ground.path("home/.bashrc")).unwrap();
+    assert_eq!(profile, "as it was");
+}
+
+/// Git's hooks run programs from these caches, and a user reads these terminals.
+#[test]
+fn programs_of_hooks_and_terminals_are_closed() {
+    if !can_confine() {
+        println!("skipped: this system confines nothing");
+        return;
+    }
+    let ground = Ground::new();
+    for folder in [".cache/pre-commit", ".cache/node/corepack", ".npm/_npx"] {
+        let folder = ground.path("home").join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        let run = ground.run(&format!("echo bad >{}/tool", folder.display()), true);
+        assert_ne!(run.end, CommandEnd::Exited(0), "{}", folder.display());
+    }
+    let (_own, terminal) = (fs::File::open("/dev/ptmx").unwrap(), "/dev/pts");
+    let open = format!("for it in {terminal}/[0-9]*; do (echo bad >$it) && exit 0; done; exit 1");
+    assert_ne!(ground.run(&open, true).end, CommandEnd::Exited(0));
 }
 
 #[test]

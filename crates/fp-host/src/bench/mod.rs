@@ -12,6 +12,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use fp_plan::plan::id::TaskId;
@@ -25,7 +26,7 @@ use fp_run::verification::{CommandEnd, CommandRun};
 use self::objects::{ObjectStore, forged, place_name};
 use crate::error::{HostError, HostErrorKind, HostResult};
 use crate::file;
-use crate::git::{Git, Oid, copy_index, file_list, remove_all, text_hash};
+use crate::git::{Git, Oid, copy_index, remove_all, text_hash};
 use crate::plan::OpenPlan;
 use crate::platform::{self, UserFolder, os_string};
 use crate::repo::Repo;
@@ -49,7 +50,16 @@ pub struct Bench {
     git: Git,
     /// The path of the checkout's files beside its folder, without their endings.
     slot: PathBuf,
-    _lock: File,
+    lock: Arc<File>,
+}
+
+/// The reason why a bench isn't set up.
+#[derive(Debug)]
+pub(crate) enum Unready {
+    /// A setup command fails.
+    Fails(CommandRun),
+    /// The setup changes these tracked files, which the commit wouldn't have.
+    Changes(Vec<RepoPath>),
 }
 
 /// An attempt at a task.
@@ -112,11 +122,18 @@ pub(crate) fn expect_same_objects(
     tree: &Oid,
     base: &Oid,
 ) -> HostResult<()> {
-    let [_, objects] = bench_folders(plan)?;
-    match ObjectStore::existing(objects) {
-        Some(objects) => objects.compare(git, tree, base),
-        None => Ok(()),
-    }
+    let [_, folder] = bench_folders(plan)?;
+    let Some(objects) = ObjectStore::existing(folder.clone()) else {
+        return Ok(());
+    };
+    let base = git.tree_of_commit(base)?;
+    objects.compare(git, tree, &base).or_else(|error| {
+        match error.kind {
+            HostErrorKind::MissingObject => Err(error),
+            // The store can't be read. In a new one, git computes the names of the repository's objects.
+            _ => ObjectStore::renew(&folder, tree)?.compare(git, tree, &base),
+        }
+    })
 }
 
 impl Bench {
@@ -178,11 +195,12 @@ impl Bench {
             Some(objects) => objects,
             None => ObjectStore::make(&objects, &plan.newest(state)?)?,
         };
+        let lock = Arc::new(lock);
         let bench = Self {
-            git: Git::of_store(objects.git.git_dir().to_owned(), checkout),
+            git: checkout_of(&objects, checkout, &lock),
             objects,
             slot: slot.clone(),
-            _lock: lock,
+            lock,
         };
         bench.remove_strangers(&folder)?;
         Ok(bench)
@@ -193,10 +211,22 @@ impl Bench {
         self.git.worktree()
     }
 
-    /// Copies `tree` from the repository of `git`, which has `known`, to the store.
-    pub(crate) fn take_tree(&self, git: &Git, tree: &Oid, known: &Oid) -> HostResult<()> {
-        self.objects.take(git, known, &[])?;
-        self.objects.take(git, tree, &[known])
+    /// Copies `tree` from the repository of `git`, which has `known`, to the store, and brings the checkout to it:
+    /// writes what differs, and removes what neither the tree nor the repository's ignore rules explain. A store that
+    /// is damaged is made anew.
+    ///
+    /// # Errors
+    /// A file can't be written, or an object of the repository is missing or damaged.
+    pub(crate) fn bring(&self, git: &Git, tree: &Oid, known: &Oid) -> HostResult<()> {
+        let bring = || {
+            self.objects.take(git, known, &[])?;
+            self.objects.take(git, tree, &[known])?;
+            self.bring_whole(git, tree)
+        };
+        bring().or_else(|_| {
+            ObjectStore::renew(self.git.git_dir(), tree)?;
+            bring()
+        })
     }
 
     /// Brings the newest commit of the run of `plan` in `state`.
@@ -206,8 +236,7 @@ impl Bench {
     pub fn bring_newest(&self, plan: &OpenPlan, state: &State) -> HostResult<()> {
         let git = plan.checkout(state)?;
         let tree = git.tree_of_commit(&plan.newest(state)?)?;
-        self.take_tree(&git, &tree, &tree)?;
-        self.bring(&git, &tree)
+        self.bring(&git, &tree, &tree)
     }
 
     /// Copies `tree` from the store to the repository of `git`, which has `known`.
@@ -219,30 +248,31 @@ impl Bench {
         self.slot.with_extension("index")
     }
 
-    /// Brings the checkout to `tree`, which is in the store: writes what differs, and removes what neither the tree nor
-    /// the repository's ignore rules explain.
-    ///
-    /// # Errors
-    /// A file can't be written, or an object is missing.
-    pub(crate) fn bring(&self, checkout: &Git, tree: &Oid) -> HostResult<()> {
+    fn bring_whole(&self, checkout: &Git, tree: &Oid) -> HostResult<()> {
         let whole = self.whole();
-        self.bring_part(&whole, checkout, tree)?;
+        self.bring_part(&whole, tree)?;
         self.bring_submodules(checkout, &whole)?;
         self.make_repository(tree)
     }
 
-    /// Runs the setup `commands` by `run`, unless they have passed here since a file that they read changed. Returns the
-    /// runs.
-    ///
-    /// # Errors
-    /// They change tracked files, which the commit wouldn't have.
+    /// Removes the new files that commands have left outside of the ignored places, except `kept`, so that the next one
+    /// starts from what is judged.
+    pub(crate) fn remove_new(&self, kept: &[RepoPath]) -> HostResult<()> {
+        let whole = self.whole();
+        let mut files = whole.git.paths_by(&whole.index)?;
+        files.extend_from_slice(kept);
+        whole.clean(&files).map(drop)
+    }
+
+    /// Runs the setup `commands` by `run`, unless they have passed here since a file that they read changed. Returns
+    /// true if they ran and passed.
     pub(crate) fn set_up(
         &self,
         commands: &[String],
         run: impl FnOnce() -> Vec<CommandRun>,
-    ) -> HostResult<Vec<CommandRun>> {
+    ) -> HostResult<Result<bool, Unready>> {
         if commands.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Ok(false));
         }
         let mut read = commands.join("\0");
         for (entry, path) in self.git.entries(&self.index())? {
@@ -255,39 +285,32 @@ impl Bench {
             self.slot.with_extension("setup"),
         );
         if file::read_text(&note, CAP).is_ok_and(|known| known == state) {
-            return Ok(Vec::new());
+            return Ok(Ok(false));
         }
-        drop(fs::remove_file(&note));
-        let runs = run();
+        self.forget_setup();
+        let has_failed = |run: &CommandRun| run.end != Some(CommandEnd::Exited(0));
+        if let Some(failed) = run().into_iter().find(has_failed) {
+            return Ok(Err(Unready::Fails(failed)));
+        }
         let changed = self.changed()?.tracked;
         if !changed.is_empty() {
-            let said = format!("the plan's setup changes files: {}", file_list(&changed));
-            return Err(HostError::refused(said).with_hint(
-                "use a command that leaves them, as `npm ci` does, or commit what it makes of them",
-            ));
+            return Ok(Err(Unready::Changes(changed)));
         }
-        if runs
-            .iter()
-            .all(|run| run.end == Some(CommandEnd::Exited(0)))
-        {
-            file::replace(&note, state.as_bytes())?;
-        }
-        Ok(runs)
+        file::replace(&note, state.as_bytes())?;
+        Ok(Ok(true))
     }
 
-    /// Brings `part` to `tree`. If an object is missing, because it was damaged when it came or later, takes all of them
-    /// from `source` once more. A setup that has left something that is removed here has to run again.
-    fn bring_part(&self, part: &Part, source: &Git, tree: &Oid) -> HostResult<()> {
-        let is_missing = |error: &HostError| error.kind == HostErrorKind::MissingObject;
-        let mut brought = part.bring(tree);
-        if brought.as_ref().is_err_and(is_missing) {
-            self.objects.take_all(source, tree)?;
-            brought = part.bring(tree);
-        }
-        if brought? {
-            drop(fs::remove_file(self.slot.with_extension("setup")));
+    /// Brings `part` to `tree`. A setup that has left something that is removed here has to run again.
+    fn bring_part(&self, part: &Part, tree: &Oid) -> HostResult<()> {
+        if part.bring(tree)? {
+            self.forget_setup();
         }
         Ok(())
+    }
+
+    /// Has the setup run again, whatever it reads.
+    pub(crate) fn forget_setup(&self) {
+        drop(fs::remove_file(self.slot.with_extension("setup")));
     }
 
     /// The checkout without its submodules.
@@ -295,6 +318,7 @@ impl Bench {
         Part {
             git: self.git.clone(),
             index: self.index(),
+            is_root: true,
         }
     }
 
@@ -311,7 +335,7 @@ impl Bench {
             self.objects.take(&source, &tree, &[])?;
             let inner = self.part_at(part, &path);
             file::make_folders(inner.git.worktree())?;
-            self.bring_part(&inner, &source, &tree)?;
+            self.bring_part(&inner, &tree)?;
             self.bring_submodules(&source, &inner)?;
         }
         Ok(())
@@ -323,7 +347,8 @@ impl Bench {
         let name = text_hash(folder.as_os_str().as_encoded_bytes());
         Part {
             index: self.slot.with_extension(format!("{name}.index")),
-            git: Git::of_store(self.git.git_dir().to_owned(), folder),
+            git: checkout_of(&self.objects, folder, &self.lock),
+            is_root: false,
         }
     }
 
@@ -409,6 +434,12 @@ impl Bench {
     }
 }
 
+/// The checkout in `folder` of what is in `objects`. Git holds `lock` too, and so is done with an index once that is free.
+fn checkout_of(objects: &ObjectStore, folder: PathBuf, lock: &Arc<File>) -> Git {
+    let git = Git::of_store(objects.git.git_dir().to_owned(), folder);
+    git.with_commit_lock(Arc::clone(lock))
+}
+
 /// Removes what is at `path`. Something empty may stay: an agent's sandbox mounts such files and folders, and no tool
 /// reads anything from them.
 fn remove_stranger(path: &Path) -> HostResult<()> {
@@ -425,8 +456,8 @@ fn remove_stranger(path: &Path) -> HostResult<()> {
     }
 }
 
-/// Files with rules for git, which count only if they are tracked.
-const RULES: [&[u8]; 2] = [b".gitignore", b".gitattributes"];
+/// What would give git orders, unless it is tracked.
+const NEVER_KEPT: [&[u8]; 3] = [b".gitignore", b".gitattributes", b".git"];
 
 /// What commands changed in a checkout.
 #[derive(Debug)]
@@ -439,12 +470,16 @@ pub(crate) struct Changed {
 struct Part {
     git: Git,
     index: PathBuf,
+    /// False for a submodule.
+    is_root: bool,
 }
 
 impl Part {
     /// Brings the files to `tree`; returns true if anything that isn't in the tree was removed.
     fn bring(&self, tree: &Oid) -> HostResult<bool> {
         let folder = self.git.worktree();
+        // Left by a git that was killed: one that runs would hold the bench's lock.
+        drop(fs::remove_file(self.index.with_extension("index.lock")));
         if let Ok(before) = self.git.paths_by(&self.index) {
             for link in self.links_for_folders(&before) {
                 remove_all(&link).map_err(HostError::writing(&link))?;
@@ -466,8 +501,7 @@ impl Part {
             self.git.bring_to(&self.index, tree)?;
         }
         let tracked = self.git.paths_by(&self.index)?;
-        let cleaned = self.clean(&tracked).map_err(HostError::using(folder))??;
-        Ok(cleaned || is_new)
+        Ok(self.clean(&tracked)? || is_new)
     }
 
     /// The links that stand where the tree has folders. Git takes the files behind a link for those of the folder.
@@ -481,7 +515,13 @@ impl Part {
 
     /// Removes untracked files that aren't ignored, and everything that is neither a file nor a folder nor a link. Git
     /// itself lists no pipes, and follows ignore rules that a command left behind. Returns true if anything was removed.
-    fn clean(&self, tracked: &[RepoPath]) -> io::Result<HostResult<bool>> {
+    fn clean(&self, tracked: &[RepoPath]) -> HostResult<bool> {
+        let untracked = self.list_untracked(tracked);
+        self.remove_unexplained(&untracked.map_err(HostError::using(self.git.worktree()))?)
+    }
+
+    /// The untracked files, links and folders, each with true for a folder. Removes all else.
+    fn list_untracked(&self, tracked: &[RepoPath]) -> io::Result<Vec<(RepoPath, bool)>> {
         let mut folders: HashSet<&[u8]> = HashSet::from([&b""[..]]);
         folders.extend(tracked.iter().flat_map(RepoPath::folders));
         let files: HashSet<&[u8]> = tracked.iter().map(RepoPath::as_bytes).collect();
@@ -494,18 +534,21 @@ impl Part {
                     true => name.clone(),
                     false => [folder, &b"/"[..], &name].concat(),
                 };
-                if path == b".git" || files.contains(&*path) || folders.contains(&*path) {
+                if self.is_root && path == b".git"
+                    || files.contains(&*path)
+                    || folders.contains(&*path)
+                {
                     continue;
                 }
                 let kind = entry.file_type()?;
                 let is_plain = kind.is_dir() || kind.is_file() || kind.is_symlink();
-                match is_plain && !RULES.contains(&&*name) {
+                match is_plain && !NEVER_KEPT.contains(&&*name) {
                     true => untracked.push((RepoPath::from_bytes(path), kind.is_dir())),
                     false => remove_all(&entry.path())?,
                 }
             }
         }
-        Ok(self.remove_unexplained(&untracked))
+        Ok(untracked)
     }
 
     /// Removes those of `untracked`, which are files and folders, that are neither ignored nor by-products.

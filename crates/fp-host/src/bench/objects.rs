@@ -3,6 +3,7 @@
 //! as packs: git computes the names of what it unpacks.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use fp_plan::plan::id::PlanId;
@@ -35,13 +36,23 @@ impl ObjectStore {
         let made = fs::create_dir_all(new.path().join("info"))
             .and_then(|()| fs::write(new.path().join("info/attributes"), ATTRIBUTES));
         made.map_err(failed)?;
-        let moved = fs::rename(new.path(), folder);
-        // Another process may have been faster.
+        let mut moved = fs::rename(new.path(), folder);
+        // Another process may have been faster. What else is there is damaged.
+        if moved.is_err() && Self::existing(folder.to_owned()).is_none() {
+            set_aside(folder).map_err(failed)?;
+            moved = fs::rename(new.path(), folder);
+        }
         Self::existing(folder.to_owned()).ok_or_else(|| match moved {
             Err(error) => failed(error),
             Ok(()) => HostError::failed(format_args!("{} is gone", folder.display()))
                 .with_hint("run the command again"),
         })
+    }
+
+    /// Replaces the store in `folder` by an empty one.
+    pub(super) fn renew(folder: &Path, like: &Oid) -> HostResult<Self> {
+        set_aside(folder).map_err(HostError::writing(folder))?;
+        Self::make(folder, like)
     }
 
     /// Copies `tree`, a tree or a commit's tree, from the repository of `from`. Leaves out what is in the trees `known`.
@@ -65,23 +76,31 @@ impl ObjectStore {
         }
     }
 
-    /// Copies all of `tree` from the repository of `from`, even what is here.
-    pub(super) fn take_all(&self, from: &Git, tree: &Oid) -> HostResult<()> {
-        from.send_objects(tree, &[], &self.git)
-    }
-
     /// Copies `tree` into the repository of `to`, which has `known`.
     pub(super) fn give(&self, to: &Git, tree: &Oid, known: &Oid) -> HostResult<()> {
         self.git.send_objects(tree, &[known], to)
     }
 
-    /// Fails if an object that `tree` adds to `base` isn't the same in the repository of `git`.
+    /// Fails if an object of `tree` that is another one in `base` isn't the same in the repository of `git`. Both trees
+    /// come here first, should they be missing.
     pub(super) fn compare(&self, git: &Git, tree: &Oid, base: &Oid) -> HostResult<()> {
-        let added = git.objects_between(base, tree)?;
-        match git.contents_of(&added)? == self.git.contents_of(&added)? {
+        self.take(git, base, &[])?;
+        self.take(git, tree, &[base])?;
+        let changed = self.git.objects_changed(base, tree)?;
+        match git.contents_of(&changed)? == self.git.contents_of(&changed)? {
             true => Ok(()),
             false => Err(forged(tree)),
         }
+    }
+}
+
+/// Removes `folder`, at once for all other processes.
+fn set_aside(folder: &Path) -> io::Result<()> {
+    let place = tempfile::tempdir_in(folder.parent().unwrap_or(folder))?;
+    match fs::rename(folder, place.path().join("damaged")) {
+        // Another process was faster.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        moved => moved,
     }
 }
 

@@ -71,16 +71,31 @@ impl Git {
         pack.input(wanted.into_bytes()).run_into(unpack)
     }
 
-    /// The objects that `tree` adds to `base`. One process.
-    pub(crate) fn objects_between(&self, base: &Oid, tree: &Oid) -> HostResult<Vec<u8>> {
-        let call = self.call("rev-list --objects --no-object-names");
-        call.arg(tree.as_str()).arg(format!("^{base}")).output()
+    /// The files and folders of `tree` that are other ones in `base`, one id a line, and `tree` itself. Submodules are
+    /// left out. One process.
+    pub(crate) fn objects_changed(&self, base: &Oid, tree: &Oid) -> HostResult<String> {
+        let call = self.call("diff-tree -r -t --no-renames --raw --no-abbrev -z");
+        let output = call.arg(base.as_str()).arg(tree.as_str()).output()?;
+        let mut objects = format!("{tree}\n");
+        for record in records_of(&output) {
+            // `:OLD-MODE NEW-MODE OLD-ID NEW-ID STATUS`; every other record is a path.
+            let record = String::from_utf8_lossy(record);
+            let words: Vec<&str> = record.split(' ').collect();
+            if let [old, new, _, id, _] = words[..]
+                && old.starts_with(':')
+                && !["000000", "160000"].contains(&new)
+            {
+                objects += id;
+                objects.push('\n');
+            }
+        }
+        Ok(objects)
     }
 
     /// What `git cat-file --batch` prints for `objects`, one id a line. One process.
-    pub(crate) fn contents_of(&self, objects: &[u8]) -> HostResult<Vec<u8>> {
+    pub(crate) fn contents_of(&self, objects: &str) -> HostResult<Vec<u8>> {
         let call = self.call("cat-file --batch");
-        call.input(objects.to_vec()).output()
+        call.input(objects.as_bytes().to_vec()).output()
     }
 
     /// A commit of `tree` alone, always the same for the same tree. One process.
@@ -96,7 +111,7 @@ impl Git {
     /// Writes the files that differ between the working tree and `tree`, and deletes those that `index` has and `tree`
     /// doesn't have. Untracked files stay. One process.
     pub(crate) fn bring_to(&self, index: &Path, tree: &Oid) -> HostResult<()> {
-        let call = self.call_on(index, "read-tree --reset -u");
+        let call = self.locked(self.call_on(index, "read-tree --reset -u"))?;
         let finished = call.arg(tree.as_str()).run()?;
         match finished.failed_with(&["unable to read"]) {
             Some(failure) => Err(failure.clone().into_missing(tree)),

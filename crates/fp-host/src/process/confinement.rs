@@ -11,16 +11,15 @@ use crate::platform::{self, HOME, SHARED_TEMPORARY, UserFolder, can_confine, fin
 
 /// The caches that package managers and build tools keep outside of a project. Each line has the program, its variable
 /// for the folder or `-`, the folder's usual place below [`HOME`], and what may be written in it, or else all of it. A
-/// name that ends with `/` is a folder's. What other programs run, or read settings from, isn't here.
+/// name that ends with `/` is a folder's. What git's hooks or the user's shell run, or read settings from, isn't here.
 const CACHES: &str = "\
 cargo CARGO_HOME .cargo registry/ git/ .package-cache .package-cache-mutate .global-cache
-npm npm_config_cache .npm
+npm npm_config_cache .npm _cacache/ _logs/
 yarn YARN_CACHE_FOLDER .cache/yarn
 yarn YARN_GLOBAL_FOLDER .yarn/berry cache/ metadata/ index/
 pnpm - .local/share/pnpm store/
 pnpm - .cache/pnpm
 npm - .cache/node-gyp
-corepack COREPACK_HOME .cache/node
 cypress CYPRESS_CACHE_FOLDER .cache/Cypress
 bun BUN_INSTALL_CACHE_DIR .bun/install/cache
 deno DENO_DIR .cache/deno
@@ -28,7 +27,6 @@ playwright PLAYWRIGHT_BROWSERS_PATH .cache/ms-playwright
 pip PIP_CACHE_DIR .cache/pip
 uv UV_CACHE_DIR .cache/uv
 poetry POETRY_CACHE_DIR .cache/pypoetry
-pre-commit PRE_COMMIT_HOME .cache/pre-commit
 - MPLCONFIGDIR .cache/matplotlib
 go GOCACHE .cache/go-build
 go GOMODCACHE go/pkg/mod
@@ -101,6 +99,14 @@ impl Confinement {
         let mut writes: Vec<PathBuf> = shared.collect();
         writes.extend(caches(&env, home.as_deref()));
         writes.extend(more);
+        // A rule follows links, and a command may put one in place of what is in a folder that it may write to.
+        let all = writes.clone();
+        writes.retain(|path| {
+            !path
+                .ancestors()
+                .skip(1)
+                .any(|it| all.iter().any(|open| open == it))
+        });
         Some(Self {
             writes,
             network,

@@ -66,8 +66,8 @@ pub fn check_at_end(plan: &OpenPlan, now: impl Fn() -> jiff::Timestamp) -> HostR
     let place = Place::of_newest(plan, &state)?;
     let limits = check_limits(&plan.settings);
     let mut checks = Vec::new();
-    let unready = place.set_up(&state, agreed, limits)?;
-    checks.extend(unready.iter().map(command_check));
+    let unready = place.set_up(&state, agreed, limits)?.err();
+    checks.extend(unready.clone());
     for command in commands.iter().filter(|_| unready.is_none()) {
         match missing_program(command) {
             Some(program) => checks.push(Check {
@@ -78,6 +78,7 @@ pub fn check_at_end(plan: &OpenPlan, now: impl Fn() -> jiff::Timestamp) -> HostR
             None => {
                 let run = agreed.run([command.as_str()], place.folder(), limits);
                 checks.extend(run.iter().map(command_check));
+                place.remove_new()?;
             }
         }
     }

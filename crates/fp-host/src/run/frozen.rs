@@ -5,15 +5,16 @@ use std::path::Path;
 
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::CheckPlace;
+use fp_plan::setup::is_setup_input;
 use fp_run::run::state::{MeasuredWork, TaskState};
 use fp_run::run::{State, refuse};
-use fp_run::verification::change::ChangeStatus;
-use fp_run::verification::{CommandEnd, CommandRun, TaskScope};
+use fp_run::verification::change::{Change, ChangeStatus};
+use fp_run::verification::{Check, CheckVerdict, CommandEnd, CommandRun, TaskScope, command_check};
 
 use super::{paths, worktree};
-use crate::bench::{Bench, Changed};
-use crate::error::HostResult;
-use crate::git::{Git, Merge, Oid};
+use crate::bench::{Bench, Changed, Unready};
+use crate::error::{HostError, HostResult};
+use crate::git::{Git, Merge, Oid, file_list};
 use crate::plan::OpenPlan;
 use crate::process::Limits;
 use crate::trust::AgreedCommands;
@@ -93,6 +94,28 @@ fn merge_work(
     }
 }
 
+/// The check that fails because the setup changes `files`.
+fn setup_check(files: &[RepoPath]) -> Check {
+    let detail = format!(
+        "the plan's setup changes {}: a commit needs what it makes of them, or the setup a command that leaves them, as \
+         `npm ci` does",
+        file_list(files)
+    );
+    Check {
+        name: "setup".to_owned(),
+        verdict: CheckVerdict::Fail,
+        detail,
+    }
+}
+
+/// The error for a bench that can't be set up.
+fn unready(failed: &Check) -> HostError {
+    let said = format!("the plan's setup fails on the bench: {}", failed.told());
+    HostError::refused(said).with_hint(
+        "mend what it needs and run this again; or change `Setup` in the plan, or set `verify.place` to `checkout`",
+    )
+}
+
 /// Where commands run.
 pub(super) enum Place {
     Bench(Box<Bench>),
@@ -108,6 +131,21 @@ pub(super) struct Tried {
     pub(super) faults: Vec<String>,
     /// The tree with the task's files as the commands left them.
     pub(super) tree: Oid,
+}
+
+impl Tried {
+    fn nothing(work: &Frozen) -> Self {
+        Self {
+            runs: Vec::new(),
+            faults: Vec::new(),
+            tree: work.tree.clone(),
+        }
+    }
+
+    fn has_failed(&self) -> bool {
+        let mut ends = self.runs.iter().map(|run| run.end);
+        ends.any(|end| end != Some(CommandEnd::Exited(0)))
+    }
 }
 
 impl Place {
@@ -142,32 +180,84 @@ impl Place {
     /// Puts `work`, whose objects `git` has, in place. In the checkout, it is there already.
     pub(super) fn bring(&self, git: &Git, work: &Frozen) -> HostResult<()> {
         match self {
-            Self::Bench(bench) => {
-                bench.take_tree(git, &work.tree, &work.base)?;
-                bench.bring(git, &work.tree)
-            }
+            Self::Bench(bench) => bench.bring(git, &work.tree, &work.base),
             Self::Checkout(_) => Ok(()),
         }
     }
 
-    /// Runs the setup commands of the approval in `state`, if that is due on this bench. Returns a run that failed.
+    /// Runs the setup commands of the approval in `state`, if that is due on this bench. Returns true if they ran, or a
+    /// check if they fail or change tracked files.
     pub(super) fn set_up(
         &self,
         state: &State,
         agreed: AgreedCommands,
         limits: Limits,
-    ) -> HostResult<Option<CommandRun>> {
+    ) -> HostResult<Result<bool, Check>> {
         let (Self::Bench(bench), Some(approval)) = (self, &state.approval) else {
-            return Ok(None);
+            return Ok(Ok(false));
         };
         let commands = &approval.setup;
         let run = || {
             let lines = commands.iter().map(String::as_str);
             agreed.run(lines, self.folder(), limits)
         };
-        let runs = bench.set_up(commands, run)?.into_iter();
-        let mut failed = runs.filter(|run| run.end != Some(CommandEnd::Exited(0)));
-        Ok(failed.next())
+        Ok(bench
+            .set_up(commands, run)?
+            .map_err(|unready| match unready {
+                Unready::Fails(run) => command_check(&run),
+                Unready::Changes(files) => setup_check(&files),
+            }))
+    }
+
+    /// Like [`Place::set_up`].
+    ///
+    /// # Errors
+    /// The setup fails, or changes tracked files.
+    pub(super) fn expect_set_up(
+        &self,
+        state: &State,
+        agreed: AgreedCommands,
+        limits: Limits,
+    ) -> HostResult<()> {
+        let ready = self.set_up(state, agreed, limits)?;
+        ready.map(drop).map_err(|check| unready(&check))
+    }
+
+    /// Like [`Place::try_commands`], after the setup. If a command fails on a bench that was set up for an earlier change,
+    /// sets it up anew and runs them once more: what ran between may have broken what the setup made. A setup that
+    /// fails because of `change` is a check instead of them.
+    ///
+    /// # Errors
+    /// The setup fails, and `change` touches nothing that it reads.
+    pub(super) fn set_up_and_try(
+        &self,
+        (git, work): (&Git, &Frozen),
+        scope: &TaskScope,
+        (state, agreed): (&State, AgreedCommands),
+        (lines, limits): (&[&str], Limits),
+        change: &[Change],
+    ) -> HostResult<(Tried, Option<Check>)> {
+        let setup = state.approval.as_ref().map_or(&[][..], |it| &it.setup);
+        loop {
+            let is_new = match self.set_up(state, agreed, limits)? {
+                Ok(is_new) => is_new,
+                Err(check) => {
+                    let mut paths = change.iter().flat_map(Change::ends);
+                    return match paths.any(|path| is_setup_input(path, setup)) {
+                        true => Ok((Tried::nothing(work), Some(check))),
+                        false => Err(unready(&check)),
+                    };
+                }
+            };
+            let tried = self.try_commands(git, work, scope, agreed, lines, limits)?;
+            match self {
+                Self::Bench(bench) if !is_new && !setup.is_empty() && tried.has_failed() => {
+                    bench.forget_setup();
+                    self.bring(git, work)?;
+                }
+                Self::Bench(_) | Self::Checkout(_) => return Ok((tried, None)),
+            }
+        }
     }
 
     /// Runs `lines` on `work`, which is in place. If they change the task's own files, as a formatter does, that counts
@@ -207,17 +297,16 @@ impl Place {
         lines: &[&str],
         limits: Limits,
     ) -> HostResult<Tried> {
-        let mut tried = Tried {
-            runs: Vec::new(),
-            faults: Vec::new(),
-            tree: work.tree.clone(),
-        };
+        let mut tried = Tried::nothing(work);
         let began = match self {
             Self::Bench(_) => work.tree.clone(),
             Self::Checkout(git) => git.snapshot_tree()?.tree,
         };
-        let mut known = BTreeSet::new();
-        for line in lines {
+        let (mut known, mut kept) = (BTreeSet::new(), Vec::new());
+        for (n, line) in lines.iter().enumerate() {
+            if let (Self::Bench(bench), true) = (self, n > 0) {
+                bench.remove_new(&kept)?;
+            }
             tried
                 .runs
                 .extend(agreed.run([*line], self.folder(), limits));
@@ -232,8 +321,17 @@ impl Place {
                     (Self::Bench(bench), _) => bench.tree_with(&own)?,
                 };
             }
+            kept = own;
         }
         Ok(tried)
+    }
+
+    /// Removes the new files that a command has left on a bench, so that the next one doesn't depend on them.
+    pub(super) fn remove_new(&self) -> HostResult<()> {
+        match self {
+            Self::Bench(bench) => bench.remove_new(&[]),
+            Self::Checkout(_) => Ok(()),
+        }
     }
 
     /// The tree of the checkout now; `None` on a bench.

@@ -7,12 +7,12 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use fp_plan::text::{command_span, prompt_path, shell_quoted};
-use fp_run::verification::{CommandEnd, CommandRun, command_check};
+use fp_run::verification::{CommandEnd, CommandRun};
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::frozen::Place;
-use super::verify::{check_limits, unready};
+use super::verify::check_limits;
 use crate::error::HostResult;
 use crate::plan::OpenPlan;
 use crate::process::Limits;
@@ -47,9 +47,7 @@ pub fn try_commands(
     }
     let place = Place::of_newest(plan, &state)?;
     let limits = check_limits(&plan.settings);
-    if let Some(run) = place.set_up(&state, agreed, limits)? {
-        return Err(unready(&command_check(&run)));
-    }
+    place.expect_set_up(&state, agreed, limits)?;
     let began = place.tree_now()?;
     let started = Instant::now();
     let (mut runs, mut notes, mut known) = (Vec::new(), Vec::new(), BTreeSet::new());
@@ -102,6 +100,7 @@ pub fn try_commands(
         changed.retain(|path| known.insert(path.clone()));
         let changed = changed.iter().map(|path| prompt_path(&path.to_string()));
         notes.extend(changed.map(|path| format!("{shown} changed {path}")));
+        place.remove_new()?;
     }
     drop(place);
     let mut ledger = plan.lock_in_order()?;

@@ -11,15 +11,12 @@ use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::Settings;
-use fp_plan::setup::is_setup_input;
 use fp_run::run::State;
 use fp_run::run::event::{Event, Note};
 use fp_run::run::state::{MeasuredWork, Status, TaskState};
 use fp_run::run::verdict::VerifierOpinion;
 use fp_run::verification::change::{Change, ChangeStatus};
-use fp_run::verification::{
-    self, Boundary, Check, CheckVerdict, CommandRun, TaskScope, command_check,
-};
+use fp_run::verification::{self, Boundary, Check, CheckVerdict, TaskScope, command_check};
 use jiff::Timestamp;
 
 use super::commit::{COMMIT_PATIENCE, Settled, settle};
@@ -239,12 +236,11 @@ pub fn verify(
             )
         }
         None => {
-            let unready = place.set_up(&state, agreed, limits)?;
-            let lines = if unready.is_none() { &lines[..] } else { &[] };
-            let mut tried = place.try_commands(&git, &frozen, &scope, agreed, lines, limits)?;
-            tried
-                .runs
-                .extend(unready.map(|run| expect_own_fault(task, run)).transpose()?);
+            let submitted = task.submission.iter();
+            let change: Vec<Change> = submitted.flat_map(|work| work.files.clone()).collect();
+            let (consent, lines) = ((&*state, agreed), &lines[..]);
+            let (tried, unready) =
+                place.set_up_and_try((&git, &frozen), &scope, consent, (lines, limits), &change)?;
             frozen.tree = tried.tree;
             let mut measured = MeasuredChange::between(&git, &frozen.base, &frozen.tree)?;
             measured.read(&git)?;
@@ -255,6 +251,7 @@ pub fn verify(
                 &measured.facts,
                 &tried.runs,
             ));
+            checks.extend(unready);
             let ran_before = |line: &str| state.tests_ran.get(line).copied();
             checks.extend(verification::check_counts(&scope, &checks, ran_before));
             checks.extend(dropped.into_iter().map(verification::dropped_check));
@@ -302,30 +299,6 @@ pub fn verify(
     Ok(verified)
 }
 
-/// The failed `run` of a setup command as a check of `task`, if its change touches what a setup reads.
-///
-/// # Errors
-/// It doesn't, so the fault isn't the task's.
-fn expect_own_fault(task: &TaskState, run: CommandRun) -> HostResult<CommandRun> {
-    let line = [run.line.clone()];
-    let work = task.submission.iter().flat_map(|work| &work.files);
-    if work
-        .flat_map(Change::ends)
-        .any(|path| is_setup_input(path, &line))
-    {
-        return Ok(run);
-    }
-    Err(unready(&command_check(&run)))
-}
-
-/// The error for a bench that can't be set up.
-pub(super) fn unready(failed: &Check) -> HostError {
-    let said = format!("the plan's setup fails on the bench: {}", failed.told());
-    HostError::refused(said).with_hint(
-        "mend what it needs and run this again; or change `Setup` in the plan, or set `verify.place` to `checkout`",
-    )
-}
-
 /// The folder in which a verifier of the submitted task `id` starts. It has the newest commit, and the work only once
 /// that is verified, so that no instructions or settings of the work reach the verifier.
 ///
@@ -361,14 +334,15 @@ pub(super) fn recheck(
     let place = Place::of(plan, state, task)?;
     place.bring(git, &work)?;
     let limits = check_limits(&plan.settings);
-    if let Some(run) = place.set_up(state, agreed, limits)? {
-        return Err(unready(&command_check(&run)));
-    }
-    let tried = place.try_commands(git, &work, &scope, agreed, &lines, limits)?;
+    let change = task.measured_changes();
+    let consent = (state, agreed);
+    let (tried, unready) =
+        place.set_up_and_try((git, &work), &scope, consent, (&lines, limits), change)?;
     work.tree = tried.tree;
     let is_other = |check: &&Check| check.command().is_none_or(|line| !lines.contains(&line));
     let mut checks: Vec<Check> = before.iter().filter(is_other).cloned().collect();
     checks.extend(tried.runs.iter().map(command_check));
+    checks.extend(unready);
     checks.extend(verification::disturbed(&tried.faults));
     Ok((work, checks))
 }
@@ -385,9 +359,7 @@ pub fn check_before(
         return Ok(None);
     }
     let (place, limits) = (Place::of_newest(plan, state)?, check_limits(&plan.settings));
-    if let Some(run) = place.set_up(state, agreed, limits)? {
-        return Err(unready(&command_check(&run)));
-    }
+    place.expect_set_up(state, agreed, limits)?;
     let runs = agreed.run(leaf.verify(), place.folder(), limits);
     let checks: Vec<Check> = runs.iter().map(command_check).collect();
     let passed = checks
