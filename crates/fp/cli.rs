@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, Parser, Subcommand};
+use fp_host::agents::call_lead;
 use fp_host::process::AGENT_ROLE;
 use fp_host::{file, fleet};
 use fp_plan::plan::id::{AgentName, TaskId};
@@ -253,6 +254,15 @@ pub(crate) fn main() -> Exit {
             error.exit
         }
     }
+}
+
+/// The exit status of a call that the lead of a run has made for this process.
+pub(crate) fn made_by_lead() -> Option<u8> {
+    Some(call_lead()?.unwrap_or_else(|error| {
+        let error = CommandError::from(error);
+        Printer::default().error(&error);
+        error.exit.code()
+    }))
 }
 
 /// Runs a command, retrying it if another machine got there first.

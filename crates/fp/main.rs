@@ -20,5 +20,6 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let supervised = fp_host::platform::supervise_process();
-    ExitCode::from(supervised.unwrap_or_else(|| cli::main().code()))
+    let elsewhere = supervised.or_else(cli::made_by_lead);
+    ExitCode::from(elsewhere.unwrap_or_else(|| cli::main().code()))
 }

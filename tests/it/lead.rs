@@ -2,6 +2,8 @@
 
 #[path = "lead/ends.rs"]
 mod ends;
+#[path = "lead/sandbox.rs"]
+mod sandbox;
 #[path = "lead/service.rs"]
 mod service;
 #[path = "lead/starts.rs"]
@@ -106,7 +108,8 @@ fn settings(environment: &Environment, program: &str, more: &str) {
     let player = format!(r#"{{ "program": "{program}" }}"#);
     let text = format!(
         r#"{{ "agents": {{ "builder": {player}, "verifier": {player},
-            "programs": {{ "own": {{ "start": ["own", "{{role}}", "{{name}}", "{{prompt}}"] }} }} {more} }} }}"#
+            "programs": {{ "own": {{ "start": ["own", "{{role}}", "{{name}}", "{{prompt}}"], "writes": ["~/"] }} }} {more} }},
+            "sandbox": {{ "write": ["~/"] }} }}"#
     );
     fs::write(folder.join("config.json"), text).unwrap();
 }

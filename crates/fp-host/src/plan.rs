@@ -18,7 +18,7 @@ use crate::git::{Git, Oid};
 use crate::lead::{LEAD_LOCK, LeadLook};
 use crate::plan_folder::PlanFolder;
 use crate::platform;
-use crate::process::Confinement;
+use crate::process::{self, Confinement};
 use crate::repo::Repo;
 use crate::run::worktree;
 use crate::store::{Ledger, Loaded, Store, Synced};
@@ -181,10 +181,7 @@ impl OpenPlan {
                 SandboxMode::NoNetwork => false,
             };
             let env = |name: &str| std::env::var_os(name).map(PathBuf::from);
-            let own = |path: &String| match path.strip_prefix("~/") {
-                Some(rest) => env(platform::HOME).map(|home| home.join(rest)),
-                None => Some(PathBuf::from(path)).filter(|path| path.is_absolute()),
-            };
+            let own = |path: &String| process::user_path(path);
             let repo = &self.repo;
             let mut closed = vec![repo.root.clone(), repo.worktree.clone()];
             closed.extend(repo.git_dir.clone());

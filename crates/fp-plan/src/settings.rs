@@ -212,6 +212,8 @@ settings! {
         start: Vec<String> = Vec::new(), List(&Text), Protected;
         /// Its command line for an agent that goes on; `start` where it is absent.
         resume: Vec<String> = Vec::new(), List(&Text), Protected;
+        /// Folders of its own that it writes to; with them it runs in the sandbox.
+        writes: Vec<String> = Vec::new(), List(&Text), Protected;
     }
 
     /// Limits of what agents cost, in `USD` or `tokens`.

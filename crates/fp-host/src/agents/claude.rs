@@ -1,7 +1,8 @@
 //! Claude Code, one process per agent: `claude -p`, with the plugin's own agents and hooks. The hooks allow `fp` calls
 //! and the task's commands; anything that would need a permission prompt is refused.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use fp_run::hook::{BUILDER, VERIFIER};
@@ -9,19 +10,52 @@ use fp_run::run::state::Role;
 use serde_json::Value;
 
 use super::{
-    AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, micro_usd, number, said_news,
-    session_of, short_line, use_of,
+    AgentCommand, AgentNews, AgentOrder, OwnPlaces, ServiceFault, TokenUse, micro_usd, number,
+    said_news, session_of, short_line, use_of,
 };
+use crate::platform::HOME;
 use crate::run::fresh_token;
 
 /// Variables that are set if this process runs inside a session. The agent must not inherit them, since it is a
 /// separate process.
-const OF_SESSION: [&str; 4] = [
+pub(super) const OF_SESSION: [&str; 4] = [
     "CLAUDECODE",
     "CLAUDE_CODE_SESSION_ID",
     "CLAUDE_PID",
     "CLAUDE_CODE_ENTRYPOINT",
 ];
+
+/// The folders that Claude Code writes in its own, without those that hold a user's wishes for later sessions.
+const OWN_FOLDERS: [&str; 8] = [
+    "debug",
+    "file-history",
+    "plugins/data/fp-inline",
+    "projects",
+    "session-env",
+    "sessions",
+    "shell-snapshots",
+    "todos",
+];
+
+/// The places that Claude Code writes for itself: its folders, and its login, which it renews under a lock. The lock is
+/// a folder, beside its own folder or in it.
+pub(super) fn own_places() -> OwnPlaces {
+    let home = std::env::var_os(HOME).map(PathBuf::from);
+    let chosen = std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from);
+    let Some(folder) = chosen.or_else(|| Some(home?.join(".claude"))) else {
+        return OwnPlaces::default();
+    };
+    let mut writes = OWN_FOLDERS.map(|name| folder.join(name)).to_vec();
+    // The client makes those that it needs; in a sandbox it couldn't.
+    writes
+        .iter()
+        .for_each(|path| drop(fs::create_dir_all(path)));
+    writes.push(folder.join(".credentials.json"));
+    OwnPlaces {
+        writes,
+        locks: folder.parent().map(Path::to_owned),
+    }
+}
 
 pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
     let (agent, mode) = match order.role {

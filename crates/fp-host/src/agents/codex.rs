@@ -17,19 +17,27 @@ use crate::platform::real_path;
 /// Size limit of a worktree's `.git`, in bytes.
 const MAX_GIT_FILE: u64 = 64 * 1024;
 
-pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
+pub(super) fn build_command(
+    path: &Path,
+    order: &AgentOrder<'_>,
+    calls: Option<&Path>,
+) -> AgentCommand {
     let mut command = Command::new(path);
     command.arg("exec");
     command.args(["--json", "--skip-git-repo-check", "-s", "workspace-write"]);
     // If one of these folders is missing, Codex runs no commands.
-    let writes = order
-        .writes
-        .iter()
-        .cloned()
-        .chain(git_folder_of(order.cwd, order.writes))
-        // `fp verify` writes it anew for each tree that it brings to the bench.
-        .chain((order.role == Role::Verifier).then(|| order.cwd.join(".git")))
-        .filter(|folder| folder.is_dir());
+    let writes: Vec<PathBuf> = match calls {
+        Some(calls) => vec![calls.to_owned()],
+        None => order
+            .writes
+            .iter()
+            .cloned()
+            .chain(git_folder_of(order.cwd, order.writes))
+            // `fp verify` writes it anew for each tree that it brings to the bench.
+            .chain((order.role == Role::Verifier).then(|| order.cwd.join(".git")))
+            .collect(),
+    };
+    let writes = writes.iter().filter(|folder| folder.is_dir());
     let writes: Vec<String> = writes
         .filter_map(|folder| folder.to_str().map(str::to_owned))
         .collect();
@@ -38,7 +46,7 @@ pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand
         ("sandbox_workspace_write.writable_roots", json!(writes)),
         (
             "sandbox_workspace_write.network_access",
-            json!(order.needs_network),
+            json!(order.needs_network && calls.is_none()),
         ),
         ("shell_environment_policy.inherit", json!("all")),
         // A login shell would lose the search path, and might then not find this `fp`.

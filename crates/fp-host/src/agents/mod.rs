@@ -1,11 +1,14 @@
 //! The programs that can play an agent of a run. Each has a module with its command line and its output format.
 
+mod broker;
 mod claude;
 mod codex;
 mod opencode;
 mod own;
+mod sandbox;
 mod signs;
 
+pub use broker::call_lead;
 pub use signs::LifeSigns;
 
 use std::ffi::OsStr;
@@ -24,10 +27,11 @@ use fp_run::run::crew::TokenUse;
 use fp_run::run::state::Role;
 use serde_json::Value;
 
+use self::sandbox::{AgentSandbox, OwnPlaces};
 use crate::error::{HostError, HostResult};
 use crate::platform::{ProcessGroup, find_program};
 use crate::process::{
-    AGENT_ROLE, CommandEnd, DRAIN, GRACE, Limits, OutputReader, run_to_end, spawn_with,
+    AGENT_ROLE, CommandEnd, Confinement, DRAIN, GRACE, Limits, OutputReader, run_to_end, spawn_with,
 };
 
 /// Maximum length of an output line to read, in bytes.
@@ -102,8 +106,10 @@ pub struct AgentOrder<'a> {
     pub plugin: &'a Path,
     /// The search path for programs.
     pub search_path: &'a OsStr,
-    /// Other folders that the agent's `fp` commands write to.
+    /// Other folders that the agent's `fp` commands write to, unless the lead does that for them.
     pub writes: &'a [PathBuf],
+    /// What the agent may write beside its folder and what is its program's own.
+    pub confinement: Option<&'a Confinement>,
     /// Permission rules beyond those of the agent's task.
     pub allow: &'a [String],
     /// True if the agent's `fp` commands have to reach a remote, because the plan is shared.
@@ -226,10 +232,14 @@ impl AgentProgram {
         Ok((known.of)(path))
     }
 
-    fn build_command(&self, order: &AgentOrder<'_>) -> io::Result<AgentCommand> {
+    fn build_command(
+        &self,
+        order: &AgentOrder<'_>,
+        calls: Option<&Path>,
+    ) -> io::Result<AgentCommand> {
         let mut made = match self {
             Self::Claude(path) => claude::build_command(path, order),
-            Self::Codex(path) => codex::build_command(path, order),
+            Self::Codex(path) => codex::build_command(path, order, calls),
             Self::OpenCode(path) => opencode::build_command(path, order),
             Self::Own(own) => own::build_command(own, order)?,
         };
@@ -340,6 +350,7 @@ pub struct RunningAgent {
     said: Arc<Mutex<String>>,
     /// The id of the conversation that the agent began, if known in advance.
     pub session: Option<String>,
+    _sandbox: AgentSandbox,
 }
 
 impl RunningAgent {
@@ -354,14 +365,19 @@ impl RunningAgent {
         news: SyncSender<(K, AgentNews)>,
     ) -> HostResult<Self> {
         let failed = |source: io::Error| not_started(&order.player.program, &source);
+        let sandbox = AgentSandbox::prepare(program, order).map_err(failed)?;
         let AgentCommand {
             mut command,
             input,
             session,
-        } = program.build_command(order).map_err(failed)?;
+        } = program
+            .build_command(order, sandbox.calls())
+            .map_err(failed)?;
         command.env(AGENT_ROLE, order.role.into_str());
-        let (group, [stdout, stderr]) =
-            spawn_with(command, input.into_bytes(), GRACE).map_err(failed)?;
+        sandbox.name_folders(&mut command);
+        let confinement = sandbox.confinement.as_ref();
+        let started = spawn_with(command, input.into_bytes(), GRACE, confinement);
+        let (group, [stdout, stderr]) = started.map_err(failed)?;
         let program = program.clone();
         let said = Arc::new(Mutex::new(String::new()));
         let saying = Arc::clone(&said);
@@ -394,6 +410,7 @@ impl RunningAgent {
             stderr: OutputReader::start(stderr, MAX_COMPLAINT, MAX_COMPLAINT),
             said,
             session,
+            _sandbox: sandbox,
         })
     }
 

@@ -1,21 +1,40 @@
 //! OpenCode: `opencode run`, with the role's page as an agent in its configuration. Anything that would need a
 //! permission prompt is refused.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use fp_run::run::state::Role;
 use serde_json::{Value, json};
 
 use super::{
-    AgentCommand, AgentNews, AgentOrder, ServiceFault, TokenUse, micro_usd, number, said_news,
-    session_of, short_line, use_of,
+    AgentCommand, AgentNews, AgentOrder, OwnPlaces, ServiceFault, TokenUse, micro_usd, number,
+    said_news, session_of, short_line, use_of,
 };
+use crate::platform::UserFolder;
 
 /// The environment variable whose configuration overrides the configuration files.
 const CONFIGURATION: &str = "OPENCODE_CONFIG_CONTENT";
 /// The agent's name in that configuration.
 const AGENT: &str = "fp";
+
+/// The places that OpenCode writes for itself.
+pub(super) fn own_places() -> OwnPlaces {
+    let of_user = [UserFolder::Data, UserFolder::State, UserFolder::Cache];
+    let env = |name: &str| std::env::var_os(name);
+    let places = of_user.map(|folder| folder.path_on(std::env::consts::OS, env));
+    let places = places.into_iter().flatten();
+    let writes: Vec<PathBuf> = places.map(|folder| folder.join("opencode")).collect();
+    // It makes those that it needs; in a sandbox it couldn't.
+    writes
+        .iter()
+        .for_each(|path| drop(fs::create_dir_all(path)));
+    OwnPlaces {
+        writes,
+        locks: None,
+    }
+}
 
 pub(super) fn build_command(path: &Path, order: &AgentOrder<'_>) -> AgentCommand {
     let known = std::env::var(CONFIGURATION)

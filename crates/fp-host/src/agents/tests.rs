@@ -22,6 +22,7 @@ fn order<'a>(
         plugin: Path::new("/plugin"),
         search_path: OsStr::new("/plugin/bin"),
         writes: &[],
+        confinement: None,
         allow: &[],
         needs_network: false,
         scratch: Path::new("/nowhere"),
@@ -381,7 +382,7 @@ fn what_codex_may_do() {
         cwd: folder.path(),
         ..order(&player, &name, None)
     };
-    let words = words(&codex::build_command(Path::new("codex"), &order));
+    let words = words(&codex::build_command(Path::new("codex"), &order, None));
     let line = words.join(" ");
     assert!(
         line.starts_with("exec --json --skip-git-repo-check -s workspace-write -c "),
@@ -409,9 +410,19 @@ fn what_codex_may_do() {
         needs_network: true,
         ..order
     };
-    let line = self::words(&codex::build_command(Path::new("codex"), &shared)).join(" ");
+    let line = self::words(&codex::build_command(Path::new("codex"), &shared, None)).join(" ");
     assert!(
         line.contains("sandbox_workspace_write.network_access=true"),
+        "{line}"
+    );
+    // Where the lead makes its calls, it needs neither.
+    let calls = folder.path();
+    let led = codex::build_command(Path::new("codex"), &shared, Some(calls));
+    let line = self::words(&led).join(" ");
+    let roots = format!("sandbox_workspace_write.writable_roots={} ", json!([calls]));
+    assert!(line.contains(&roots), "{line}");
+    assert!(
+        line.contains("sandbox_workspace_write.network_access=false"),
         "{line}"
     );
 }
@@ -436,7 +447,7 @@ fn codex_may_write_nothing_that_a_builder_has_named() {
             cwd: &place,
             ..order(&player, &name, None)
         };
-        let line = words(&codex::build_command(Path::new("codex"), &order)).join(" ");
+        let line = words(&codex::build_command(Path::new("codex"), &order, None)).join(" ");
         let roots = format!("writable_roots={} ", json!(writes));
         assert!(line.contains(&roots), "{named}: {line}");
     }

@@ -53,6 +53,8 @@ sccache SCCACHE_DIR .cache/sccache";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confinement {
     pub(crate) writes: Vec<PathBuf>,
+    /// Folders below which it may make and remove folders, and no files.
+    pub(crate) locks: Vec<PathBuf>,
     /// False if it may open no TCP connection, and no port.
     pub(crate) network: bool,
     /// Folders that no rule should open.
@@ -109,6 +111,7 @@ impl Confinement {
         });
         Some(Self {
             writes,
+            locks: Vec::new(),
             network,
             closed,
         })
@@ -143,6 +146,14 @@ impl Confinement {
         let mut with = self.clone();
         with.writes.push(folder.to_owned());
         with
+    }
+}
+
+/// The path that the user's settings mean by `path`: absolute, or below the home folder.
+pub(crate) fn user_path(path: &str) -> Option<PathBuf> {
+    match path.strip_prefix("~/") {
+        Some(rest) => Some(PathBuf::from(std::env::var_os(HOME)?).join(rest)),
+        None => Some(PathBuf::from(path)).filter(|path| path.is_absolute()),
     }
 }
 

@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub use confinement::Confinement;
+pub(crate) use confinement::user_path;
 pub use fp_run::verification::CommandEnd;
 use fp_run::verification::CommandRun;
 pub use output::CommandOutput;
@@ -136,17 +137,19 @@ pub fn run_commands<'l>(
     lines.into_iter().map(run).collect()
 }
 
-/// Starts `command` with `input` on standard input; returns its group, and the pipes for its standard output and
+/// Starts `command` within `confinement`, with `input` on standard input; returns its group, and the pipes for its standard output and
 /// standard error. If this process dies, the group is asked to exit, and is killed after `grace`.
 pub(crate) fn spawn_with(
     command: Command,
     input: Vec<u8>,
     grace: Duration,
+    confinement: Option<&Confinement>,
 ) -> io::Result<(ProcessGroup, [PipeReader; 2])> {
     let (stdout, out) = io::pipe()?;
     let (stderr, err) = io::pipe()?;
     let (stdin, mut to) = io::pipe()?;
-    let group = ProcessGroup::spawn(command, [stdin.into(), out.into(), err.into()], grace, None)?;
+    let stdio = [stdin.into(), out.into(), err.into()];
+    let group = ProcessGroup::spawn(command, stdio, grace, confinement)?;
     // If the program exits without reading all its input, its exit status says why.
     std::thread::spawn(move || drop(to.write_all(&input)));
     Ok((group, [stdout, stderr]))
@@ -195,7 +198,7 @@ fn last_line(text: &str) -> String {
 /// # Errors
 /// The command can't be started.
 pub fn run_to_end(command: Command, input: &[u8], limits: Limits) -> io::Result<ProgramAnswer> {
-    let (mut group, outputs) = spawn_with(command, input.to_owned(), Duration::ZERO)?;
+    let (mut group, outputs) = spawn_with(command, input.to_owned(), Duration::ZERO, None)?;
     let (stdout, stderr) = outputs
         .map(|pipe| OutputReader::start(pipe, limits.head, limits.tail))
         .into();

@@ -426,6 +426,13 @@ fn is_this_program(word: &str) -> bool {
 }
 
 /// The position of the subcommand in `arguments`.
+/// The command in a call's `arguments`, in the current spelling.
+pub fn called(arguments: &[String]) -> Option<String> {
+    let arguments = respelled(arguments.to_owned());
+    let at = subcommand_at(&arguments)?;
+    Some(arguments[at].clone())
+}
+
 fn subcommand_at(arguments: &[String]) -> Option<usize> {
     // In a cluster of short flags, the value of `-C` is the rest of the cluster or, if nothing is left, the next word.
     let takes_next = |word: &str| !word.starts_with("--") && word.find('C') == Some(word.len() - 1);

@@ -360,6 +360,7 @@ impl<'c> Crew<'c> {
             plugin: self.plugin.path(),
             search_path: &self.search_path,
             writes: &self.writes,
+            confinement: self.plan.confinement(),
             allow: &self.allow,
             needs_network: self.plan.store.membership()?.is_some(),
             scratch: self.plugin.path(),

@@ -1,7 +1,7 @@
 //! Linux: Landlock keeps a process, and all that it starts, from writing where it may not. Nobody can undo that.
 
+use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, Ruleset,
@@ -39,9 +39,13 @@ pub fn can_close_network() -> bool {
     ruleset.and_then(Ruleset::create).is_ok()
 }
 
-/// From now on this thread, and what it starts, writes to `writes` alone and signals no process from before. Without
-/// `network`, it opens no TCP connection and no port, on a system that can refuse that.
-pub(super) fn confine_thread(writes: &[PathBuf], network: bool) -> io::Result<()> {
+/// From now on this thread, and what it starts, writes to `writes` alone, makes and removes folders also below `locks`,
+/// and signals no process from before. Without `network`, it opens no TCP connection and no port, on a system that can refuse that.
+pub(super) fn confine_thread(
+    writes: &[OsString],
+    locks: &[OsString],
+    network: bool,
+) -> io::Result<()> {
     let restricted = || {
         let ruleset = Ruleset::default()
             .set_compatibility(CompatLevel::HardRequirement)
@@ -54,9 +58,11 @@ pub(super) fn confine_thread(writes: &[PathBuf], network: bool) -> io::Result<()
             false => ruleset.handle_access(AccessNet::from_all(ABI::V4))?,
         };
         let devices = path_beneath_rules(DEVICES, AccessFs::WriteFile | AccessFs::Truncate);
+        let folders = path_beneath_rules(locks, AccessFs::MakeDir | AccessFs::RemoveDir);
         ruleset
             .create()?
             .add_rules(path_beneath_rules(writes, writing()))?
+            .add_rules(folders)?
             .add_rules(devices)?
             .restrict_self()
     };

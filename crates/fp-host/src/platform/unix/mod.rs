@@ -28,6 +28,7 @@ use signal_hook::consts::signal;
 pub(crate) use self::group::ProcessGroup;
 #[cfg(target_os = "linux")]
 pub use self::landlock::{can_close_network, can_confine};
+pub(crate) use self::supervisor::{OWN_PROGRAM, make_pipe};
 #[cfg(not(target_os = "linux"))]
 pub use self::supervisor::{can_close_network, can_confine};
 pub use self::supervisor::{end_marked, supervise_process, supervise_with};

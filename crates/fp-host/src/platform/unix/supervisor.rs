@@ -5,12 +5,13 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, PipeReader, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use rustix::fs::{CWD, FileType, Mode};
 use rustix::io::Errno;
 use rustix::process::{
     DumpableBehavior, Pid, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process,
@@ -29,10 +30,12 @@ const SUPERVISE: &str = "supervise";
 /// What precedes the paths that a confined command may write to: with network, and without.
 const CONFINED: &str = "--confined";
 const CUT_OFF: &str = "--cut-off";
+/// What precedes the paths below which it may make folders.
+const LOCKS: &str = "--locks";
 /// What follows these paths.
 const END_OF_WRITES: &str = "--";
 /// The path of this very program, also once another is in its place.
-const OWN_PROGRAM: &str = "/proc/self/exe";
+pub(crate) const OWN_PROGRAM: &str = "/proc/self/exe";
 /// The exit status of a shell that can't start a program.
 const CANT_START: u8 = 126;
 /// Time after which killed processes that haven't ended are given up: the system itself holds them.
@@ -101,11 +104,14 @@ impl Supervisor {
             .arg(getpid().to_string())
             .arg(grace.as_millis().to_string());
         if let Some(Confinement {
-            writes, network, ..
+            writes,
+            locks,
+            network,
+            ..
         }) = confinement
         {
             let word = if *network { CONFINED } else { CUT_OFF };
-            wrapped.arg(word).args(writes);
+            wrapped.arg(word).args(writes).arg(LOCKS).args(locks);
         }
         wrapped
             .arg(END_OF_WRITES)
@@ -174,6 +180,13 @@ fn reap_strays(supervisors: &[Pid]) -> Vec<Pid> {
     let strays = children.filter(is_stray).map(|child| child.id);
     let is_running = |stray: &Pid| matches!(waitpid(Some(*stray), WaitOptions::NOHANG), Ok(None));
     strays.filter(is_running).collect()
+}
+
+/// Makes a named pipe for this user at `path`, and returns true.
+pub(crate) fn make_pipe(path: &Path) -> io::Result<bool> {
+    let (kind, mode) = (FileType::Fifo, Mode::RUSR | Mode::WUSR);
+    rustix::fs::mknodat(CWD, path, kind, mode, 0)?;
+    Ok(true)
 }
 
 /// False if `command` names a program that doesn't exist.
@@ -276,7 +289,7 @@ pub fn end_marked(marks: &[&str]) {
     }
 }
 
-/// The work of a supervisor, whose `arguments` are `PARENT GRACE [--confined PATH…] -- PROGRAM ARGUMENT…`. It ends as
+/// The work of a supervisor, whose `arguments` are `PARENT GRACE [--confined PATH… --locks PATH…] -- PROGRAM ARGUMENT…`. It ends as
 /// the program ends, once all of the program's descendants have ended. It passes TERM on to them. INT ends them at once;
 /// so does the end of the process `PARENT`, after `GRACE` milliseconds.
 fn supervised(mut arguments: impl Iterator<Item = OsString>) -> io::Result<u8> {
@@ -300,8 +313,9 @@ fn supervised(mut arguments: impl Iterator<Item = OsString>) -> io::Result<u8> {
         return Ok(CANT_START);
     }
     if let Some((first, writes)) = before.split_first() {
-        let writes: Vec<PathBuf> = writes.iter().map(PathBuf::from).collect();
-        confine_thread(&writes, first != CUT_OFF)?;
+        let mut parts = writes.split(|word| word == LOCKS);
+        let [writes, locks] = [parts.next(), parts.next()].map(Option::unwrap_or_default);
+        confine_thread(writes, locks, first != CUT_OFF)?;
     }
     let mut command = Command::new(&program);
     let child = command.args(arguments).process_group(0).spawn();

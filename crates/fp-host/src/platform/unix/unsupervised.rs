@@ -11,6 +11,7 @@ use crate::process::Confinement;
 #[path = "../unsupervised.rs"]
 mod everywhere;
 
+pub(crate) use everywhere::{OWN_PROGRAM, make_pipe};
 pub use everywhere::{
     can_close_network, can_confine, end_marked, supervise_process, supervise_with,
 };

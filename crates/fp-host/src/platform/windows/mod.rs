@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::signal;
 
 pub(crate) use self::group::JobObject as ProcessGroup;
+pub(crate) use self::unsupervised::{OWN_PROGRAM, make_pipe};
 pub use self::unsupervised::{
     can_close_network, can_confine, end_marked, supervise_process, supervise_with,
 };

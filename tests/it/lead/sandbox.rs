@@ -1,0 +1,99 @@
+//! What an agent in the sandbox reaches: its folder, and through the lead the calls of its role.
+
+use std::fs;
+
+use fp_host::platform::can_confine;
+
+use super::{AGENT, expect_all_done, home_text, lead, scene};
+use crate::common::plan::PLAN;
+
+/// Tries each line of the file `tries`, and notes which of them work.
+const TRIES: &str = r#"
+top=$(git rev-parse --path-format=absolute --git-common-dir)/..
+plan_dir=$top/.fractal-planner/plans/sample-20261121
+if [ ! -e "$HOME/log/tried" ]; then
+  echo >"$HOME/log/tried"
+  while read -r line; do (eval "$line") >/dev/null 2>&1 </dev/null && echo "works: $line" >>"$HOME/log/done"; done <"$HOME/tries"
+fi
+"#;
+
+#[test]
+fn an_agent_reaches_its_folder_and_its_own_calls() {
+    if !can_confine() {
+        println!("skipped: this system confines nothing");
+        return;
+    }
+    let environment = scene(2);
+    let home = environment.beside("home");
+    fs::create_dir(home.join("log")).unwrap();
+    fs::write(home.join(".profile"), "as it was\n").unwrap();
+    let config = home.join(".config/fractal-planner/config.json");
+    let narrow = fs::read_to_string(&config).unwrap();
+    fs::write(&config, narrow.replace("~/\"", "~/log\"")).unwrap();
+    let agent = AGENT.replace("$HOME/agents.log", "$HOME/log/agents.log");
+    fs::write(home.join("agent"), format!("{TRIES}{agent}")).unwrap();
+    let other = environment.beside("other").display().to_string();
+    environment.git(&["init", "--quiet", &other]);
+    let ask = |call: &str| {
+        format!(
+            "printf '%s' '{call}' >\"$FP_BROKER/x1\"; echo x1 >\"$FP_BROKER/bell\"; \
+             until [ -e \"$FP_BROKER/x1.answer\" ]; do sleep 0.01; done; \
+             grep -q '\"status\":0' \"$FP_BROKER/x1.answer\"; e=$?; rm \"$FP_BROKER\"/x1*; exit $e"
+        )
+    };
+    let call = |arguments: &str, cwd: &str, input: &str| {
+        ask(&format!(
+            r#"{{"arguments":{arguments},"cwd":"{cwd}","input":"{input}"}}"#
+        ))
+    };
+    let here = environment.path("").display().to_string();
+    let tries = [
+        // What it may.
+        "echo fine >own && rm own".to_owned(),
+        "fp status".to_owned(),
+        format!("fp note {PLAN} add 'WARN: a note'"),
+        call(&format!(r#"["note","{PLAN}","list"]"#), &here, ""),
+        // What it may not.
+        "echo bad >>\"$HOME/.profile\"".to_owned(),
+        "echo bad >\"$top/.git/bad\"".to_owned(),
+        "git config a.b c".to_owned(),
+        "echo bad >\"$top/part-1.txt\"".to_owned(),
+        "echo bad >>\"$plan_dir/events.jsonl\"".to_owned(),
+        "mv \"$plan_dir/tasks.md\" \"$plan_dir/gone\"".to_owned(),
+        format!("env -u FP_BROKER fp note {PLAN} add 'WARN: past the lead'"),
+        format!("env -u FP_AGENT_ROLE fp approve {PLAN} --yes"),
+        format!("env -u FP_AGENT_ROLE fp verdict {PLAN} 1 --pass '1: x' --summary x"),
+        call(&format!(r#"["approve","{PLAN}","--yes"]"#), &here, ""),
+        call(&format!(r#"["cancel","{PLAN}"]"#), &here, ""),
+        call(
+            &format!(r#"["verdict","{PLAN}","1","--pass","1: x","--summary","x"]"#),
+            &here,
+            "",
+        ),
+        call(r#"["hook","user-prompt-submit"]"#, &here, "{}"),
+        call(&format!(r#"["note","{PLAN}","list"]"#), &other, ""),
+        call(
+            &format!(r#"["-C","{other}","note","{PLAN}","list"]"#),
+            &here,
+            "",
+        ),
+        ask("no call"),
+    ];
+    fs::write(home.join("tries"), tries.join("\n") + "\n").unwrap();
+
+    let ran = lead(&environment, &["-j", "1"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    expect_all_done(&environment, 2);
+    let done = home_text(&environment, "log/done");
+    let expected: Vec<String> = tries[..4].iter().map(|it| format!("works: {it}")).collect();
+    assert_eq!(done.lines().collect::<Vec<_>>(), expected);
+    assert_eq!(home_text(&environment, ".profile"), "as it was\n");
+    let left = fs::read_dir(home.join(".local/state/fractal-planner")).unwrap();
+    let left = left.flatten().map(|entry| entry.file_name());
+    assert!(
+        !left
+            .into_iter()
+            .any(|name| name.to_string_lossy().contains("fp-run")),
+        "the folder of the calls is gone"
+    );
+}
