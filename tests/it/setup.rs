@@ -155,7 +155,7 @@ fn what_a_command_breaks_is_set_up_anew() {
         let environment = building();
         for (id, file, text) in [("1", "a.sh", breaks), ("2", "b.txt", "work")] {
             let token = environment.claim_task("builder-1", id);
-            environment.write(file, &format!("{text}\n"));
+            environment.write(file, format!("{text}\n"));
             environment.done(&["submit", PLAN, id, "--claim", &token]);
             let verdict = environment.pass(id);
             let passed = format!("Task {id} passed");
