@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use fp_plan::plan::id::PlanId;
 use fp_run::run::consent::AgreedContent;
@@ -38,6 +39,9 @@ const PROMPT_CAP: u64 = 1024 * 1024;
 const AGREED: &str = "agreed";
 /// The folder of prompts.
 const PROMPTS: &str = "prompts";
+
+/// The folders whose repository this process has found to have a first commit, with that commit.
+static CHECKED: Mutex<BTreeSet<(PathBuf, String)>> = Mutex::new(BTreeSet::new());
 
 /// How the user agreed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -267,7 +271,16 @@ impl TrustStore {
 
     fn is_this(&self, repository: &RepositoryIdentity) -> HostResult<bool> {
         match &repository.root {
-            Some(root) => Git::open(&self.worktree)?.has_commit(root),
+            Some(root) => {
+                let known = (self.worktree.clone(), root.clone());
+                let mut checked = CHECKED.lock().unwrap_or_else(PoisonError::into_inner);
+                let is_this =
+                    checked.contains(&known) || Git::open(&self.worktree)?.has_commit(root)?;
+                if is_this {
+                    checked.insert(known);
+                }
+                Ok(is_this)
+            }
             None => Ok(true),
         }
     }

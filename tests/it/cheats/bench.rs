@@ -164,7 +164,7 @@ fn a_process_that_swaps_a_script_while_it_runs() {
         |scene| {
             scene
                 .environment
-                .write("slow.sh", "sleep 0.3; sh check.sh\n")
+                .write("slow.sh", "sleep 1.5; sh check.sh\n")
         },
         |scene| {
             nothing(scene);
@@ -173,7 +173,7 @@ fn a_process_that_swaps_a_script_while_it_runs() {
             let swapped = "git checkout -q check.sh; exit 0";
             let swap = format!(
                 "cd '{}'; for i in $(seq 600); do for p in /proc/[0-9]*; do [ \"$(readlink $p/cwd)\" = \"$PWD\" ] && \
-                 grep -qa slow.sh $p/cmdline && {{ echo '{swapped}' >'{}'; sleep 1; }}; done; sleep 0.01; done",
+                 grep -qa slow.sh $p/cmdline && {{ echo '{swapped}' >'{}'; sleep 5; }}; done; sleep 0.01; done",
                 slow.display(),
                 check.display()
             );

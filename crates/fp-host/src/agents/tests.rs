@@ -497,14 +497,14 @@ fn what_opencode_may_do() {
 #[test]
 fn a_conversation_that_goes_on_has_no_page() {
     let (player, name) = (AgentPlayer::default(), AgentName::new("builder-1").unwrap());
-    let first = codex::build_command(Path::new("codex"), &order(&player, &name, None));
+    let first = codex::build_command(Path::new("codex"), &order(&player, &name, None), None);
     assert!(
         first.input.starts_with("# Builder\n\n# Now\n\nClaim."),
         "{}",
         first.input
     );
     assert_eq!(words(&first).last().unwrap(), "-");
-    let again = codex::build_command(Path::new("codex"), &order(&player, &name, Some("t1")));
+    let again = codex::build_command(Path::new("codex"), &order(&player, &name, Some("t1")), None);
     assert_eq!(again.input, "Claim.");
     assert_eq!(
         words(&again)[words(&again).len() - 3..],
@@ -531,6 +531,7 @@ fn placeholders_of_an_own_program() {
     let own = OwnProgram {
         start: list(&["p", "{role}", "{name}", "--at={cwd}", "{model}", "{prompt}"]),
         resume: list(&["p", "--again", "{session}"]),
+        ..OwnProgram::default()
     };
     let order = AgentOrder {
         scratch: folder.path(),

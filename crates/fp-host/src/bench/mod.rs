@@ -219,8 +219,7 @@ impl Bench {
     /// A file can't be written, or an object of the repository is missing or damaged.
     pub(crate) fn bring(&self, git: &Git, tree: &Oid, known: &Oid) -> HostResult<()> {
         let bring = || {
-            self.objects.take(git, known, &[])?;
-            self.objects.take(git, tree, &[known])?;
+            self.objects.take(git, tree, known)?;
             self.bring_whole(git, tree)
         };
         bring().or_else(|_| {
@@ -332,7 +331,7 @@ impl Bench {
                 continue;
             }
             let tree = source.tree_of_commit(&commit)?;
-            self.objects.take(&source, &tree, &[])?;
+            self.objects.take(&source, &tree, &tree)?;
             let inner = self.part_at(part, &path);
             file::make_folders(inner.git.worktree())?;
             self.bring_part(&inner, &tree)?;

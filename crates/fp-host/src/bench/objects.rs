@@ -55,22 +55,20 @@ impl ObjectStore {
         Self::make(folder, like)
     }
 
-    /// Copies `tree`, a tree or a commit's tree, from the repository of `from`. Leaves out what is in the trees `known`.
+    /// Copies `tree` and the tree `known`, which is much like it, from the repository of `from`.
     ///
     /// # Errors
     /// [`HostErrorKind::MissingObject`] if an object isn't what its name says, or is missing.
-    pub(super) fn take(&self, from: &Git, tree: &Oid, known: &[&Oid]) -> HostResult<()> {
-        if self.git.has_object(tree)? {
-            return Ok(());
+    pub(super) fn take(&self, from: &Git, tree: &Oid, known: &Oid) -> HostResult<()> {
+        let [has_tree, has_known] = self.git.has_objects([tree, known])?;
+        if !has_known {
+            from.send_objects(known, &[], &self.git)?;
         }
-        let mut common = Vec::new();
-        for known in known {
-            if self.git.has_object(known)? {
-                common.push(*known);
-            }
+        if !has_tree && tree != known {
+            from.send_objects(tree, &[known], &self.git)?;
         }
-        from.send_objects(tree, &common, &self.git)?;
-        match self.git.has_object(tree)? {
+        let is_here = (has_tree && has_known) || self.git.has_objects([tree, known])? == [true; 2];
+        match is_here {
             true => Ok(()),
             false => Err(forged(tree)),
         }
@@ -84,8 +82,7 @@ impl ObjectStore {
     /// Fails if an object of `tree` that is another one in `base` isn't the same in the repository of `git`. Both trees
     /// come here first, should they be missing.
     pub(super) fn compare(&self, git: &Git, tree: &Oid, base: &Oid) -> HostResult<()> {
-        self.take(git, base, &[])?;
-        self.take(git, tree, &[base])?;
+        self.take(git, tree, base)?;
         let changed = self.git.objects_changed(base, tree)?;
         match git.contents_of(&changed)? == self.git.contents_of(&changed)? {
             true => Ok(()),

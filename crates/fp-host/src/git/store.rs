@@ -47,10 +47,14 @@ impl Git {
         }
     }
 
-    /// True if `object` is here. One process.
-    pub(crate) fn has_object(&self, object: &Oid) -> HostResult<bool> {
-        let finished = self.call("cat-file -e").arg(object.as_str()).run()?;
-        Ok(finished.failure.is_none())
+    /// For each of `objects`, true if it is here. One process.
+    pub(crate) fn has_objects<const N: usize>(&self, objects: [&Oid; N]) -> HostResult<[bool; N]> {
+        let lines: String = objects.iter().map(|object| format!("{object}\n")).collect();
+        let call = self.call("cat-file --batch-check=%(objectname)");
+        let output = call.input(lines.into_bytes()).output()?;
+        let output = String::from_utf8_lossy(&output);
+        let mut found = output.lines();
+        Ok(objects.map(|object| found.next() == Some(object.as_str())))
     }
 
     /// The tree of `commit`. One process.
