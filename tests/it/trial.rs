@@ -363,3 +363,32 @@ fn a_new_approval_ends_the_question_about_a_check_that_it_corrects() {
     assert!(!next.contains("ask q"), "{next}");
     environment.claim_task("builder-3", "3");
 }
+
+/// Without a bench and a sandbox, what a builder leaves counts, and the report says so.
+#[test]
+fn a_project_that_can_not_run_in_a_fresh_checkout() {
+    let environment = planned(&[tested("1", "src/one.txt", "test -e built/it")]);
+    let folder = environment.beside("home/.config/fractal-planner");
+    std::fs::create_dir_all(&folder).unwrap();
+    let settings = r#"{ "isolation": "shared", "verify": { "place": "checkout" }, "sandbox": { "mode": "off" } }"#;
+    std::fs::write(folder.join("config.json"), settings).unwrap();
+    environment.write(".git/info/exclude", "built\n");
+    environment.write("built/it", "by hand\n");
+    started(&environment);
+    let (_, token) = environment.claim("builder-1").unwrap();
+    environment.write("src/one.txt", "done\n");
+    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+    let verdict = environment.pass("1");
+    assert!(
+        verdict.stdout.starts_with("Task 1 passed"),
+        "{verdict}{}",
+        environment.reasons()
+    );
+    let report = environment.done(&["report", PLAN, "--markdown"]).stdout;
+    for note in [
+        "commands see what builders leave there",
+        "nothing keeps these commands from writing elsewhere",
+    ] {
+        assert!(report.contains(note), "{report}");
+    }
+}

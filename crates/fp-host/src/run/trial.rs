@@ -24,7 +24,9 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// Minimum time that must be left to start another command.
 const LEAST: Duration = Duration::from_secs(1);
 
-/// What the log says where commands can write what the user can.
+/// What log and report say where commands run in the checkout.
+const IN_CHECKOUT: &str = "`verify.place` is `checkout`: commands see what builders leave there";
+/// What they say where commands can write what the user can.
 const UNCONFINED: &str = "nothing keeps these commands from writing elsewhere";
 
 /// Tries the commands of `plan` if that is due, and records the results. Returns notices for the user: which commands
@@ -102,10 +104,12 @@ pub fn try_commands(
         notes.extend(changed.map(|path| format!("{shown} changed {path}")));
         place.remove_new()?;
     }
+    let in_checkout = matches!(place, Place::Checkout(_)).then_some(IN_CHECKOUT);
     drop(place);
     let mut ledger = plan.lock_in_order()?;
-    let unconfined = plan.confinement().is_none().then(|| UNCONFINED.to_owned());
-    let logged = notes.iter().cloned().chain(unconfined).collect();
+    let unconfined = plan.confinement().is_none().then_some(UNCONFINED);
+    let standing = in_checkout.into_iter().chain(unconfined).map(str::to_owned);
+    let logged = notes.iter().cloned().chain(standing).collect();
     let events = ledger.state().record_trial(&commands, &runs, logged);
     ledger.append(events, now())?;
     Ok(notes)

@@ -21,6 +21,8 @@ pub(super) struct Course {
     pub(super) ended_at: Option<Timestamp>,
     pub(super) decisions: Vec<RunQuestion>,
     pub(super) commits: Vec<RunCommit>,
+    /// What was noticed when the plan's commands were tried.
+    pub(super) trial_notes: Vec<String>,
     pub(super) tries: BTreeMap<TaskId, Vec<TaskTry>>,
     pub(super) revisions: usize,
     /// The hash of each approved leaf.
@@ -64,6 +66,7 @@ impl Course {
                 self.close_all(at, false);
                 self.ended_at = Some(at);
             }
+            Event::CommandsTried { notes, .. } => self.trial_notes.extend(notes.iter().cloned()),
             Event::Asked { question } => self.decisions.push(RunQuestion {
                 id: question.id.clone(),
                 task: question.topic.task().cloned(),

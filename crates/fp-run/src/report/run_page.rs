@@ -50,6 +50,7 @@ pub struct RunPage<'p> {
     /// The interview's decisions, one per line, if known.
     pub interview_decisions: Vec<String>,
     pub commits: Vec<RunCommit>,
+    /// What was noticed when the commands were tried, then the notepad.
     pub notes: Vec<String>,
     /// The interview's requirements, if known.
     pub requirements: Vec<RequirementLine>,
@@ -305,6 +306,7 @@ impl<'p> RunPage<'p> {
         let tasks = status.tasks.into_iter().zip(&state.tasks);
         let tasks: Vec<RunTask> = tasks.map(&mut task_of).collect();
         let millis = RunTimes::of_bars(worked, &pauses);
+        let notepad = state.notes.iter().map(Note::notepad_line);
         Self {
             plan_id: status.plan_id,
             goal,
@@ -323,7 +325,7 @@ impl<'p> RunPage<'p> {
             lanes,
             decisions: course.decisions,
             commits: course.commits,
-            notes: state.notes.iter().map(Note::notepad_line).collect(),
+            notes: course.trial_notes.into_iter().chain(notepad).collect(),
             interview_decisions: Vec::new(),
             requirements: Vec::new(),
             end_checks: status.end_checks,
