@@ -71,6 +71,8 @@ fn an_agent_reaches_its_folder_and_its_own_calls() {
             "",
         ),
         call(r#"["hook","user-prompt-submit"]"#, &here, "{}"),
+        format!("fp claim {PLAN} 2 --as builder-2"),
+        "(head -c 100000000 /dev/zero; echo) >\"$FP_BROKER/bell\"; false".to_owned(),
         call(&format!(r#"["note","{PLAN}","list"]"#), &other, ""),
         call(
             &format!(r#"["-C","{other}","note","{PLAN}","list"]"#),

@@ -1,19 +1,21 @@
 //! An agent in a sandbox can't write to the plan or to git's folder. What `fp` writes for it, the lead of the run writes:
 //! the agent's `fp` leaves its call in a folder, and the lead makes it outside of the sandbox, in the agent's role.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use fp_plan::plan::id::AgentName;
 use fp_run::hook::own_command::{called, refuse_process};
 use fp_run::run::state::Role;
 use serde::{Deserialize, Serialize};
 
+use super::AgentOrder;
 use super::claude::OF_SESSION;
 use crate::bench::repository_around;
 use crate::error::{HostError, HostResult};
@@ -38,6 +40,10 @@ const EVENTS: [&str; 6] = [
 ];
 /// The pipe through which the lead hears of a call.
 const BELL: &str = "bell";
+/// Size limit of a call's name, in bytes.
+const NAME: u64 = 64;
+/// Maximum number of calls of an agent that run at once.
+const AT_ONCE: usize = 8;
 /// Size limit of a call, in bytes.
 const CAP: u64 = 16 * 1024 * 1024;
 /// Shortest and longest pause between two looks for the answer.
@@ -73,6 +79,7 @@ pub(super) struct Broker {
 /// What the lead knows of the agent for which it makes calls.
 struct Caller {
     folder: PathBuf,
+    name: AgentName,
     role: Role,
     /// The root of the repository, which no call leaves.
     root: PathBuf,
@@ -80,13 +87,8 @@ struct Caller {
 }
 
 impl Broker {
-    /// Opens `folder`, whose parent the agent can't write, for an agent in `role`. `None` where there is no sandbox.
-    pub(super) fn open(
-        folder: PathBuf,
-        role: Role,
-        cwd: &Path,
-        search_path: &OsStr,
-    ) -> io::Result<Option<Self>> {
+    /// Opens `folder`, whose parent the agent can't write, for the agent of `order`. `None` where there is no sandbox.
+    pub(super) fn open(folder: PathBuf, order: &AgentOrder<'_>) -> io::Result<Option<Self>> {
         drop(fs::remove_dir_all(&folder));
         platform::make_private_folder(&folder)?;
         let bell = folder.join(BELL);
@@ -98,9 +100,10 @@ impl Broker {
         let heard = BufReader::new(bell.try_clone()?);
         let caller = Arc::new(Caller {
             folder: folder.clone(),
-            role,
-            root: repository_around(cwd).root,
-            search_path: search_path.to_owned(),
+            name: order.name.clone(),
+            role: order.role,
+            root: repository_around(order.cwd).root,
+            search_path: order.search_path.to_owned(),
         });
         thread::spawn(move || caller.listen(heard));
         Ok(Some(Self { folder, bell }))
@@ -120,19 +123,25 @@ impl Drop for Broker {
 }
 
 impl Caller {
+    /// Makes the calls whose names come through `bell`, a few at a time, until an empty line comes.
     fn listen(self: Arc<Self>, mut bell: impl io::BufRead) {
-        let mut line = String::new();
-        while bell.read_line(&mut line).is_ok() {
-            let name = line.trim_end().to_owned();
+        let mut line = Vec::new();
+        // A line that is too long comes in parts, which name nothing.
+        while let Ok(1..) = bell.by_ref().take(NAME + 1).read_until(b'\n', &mut line) {
+            let name = String::from_utf8_lossy(line.trim_ascii_end()).into_owned();
             line.clear();
             if name.is_empty() {
                 return;
             }
             let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric());
-            let caller = Arc::clone(&self);
-            if is_plain && name.len() <= 64 {
-                thread::spawn(move || caller.answer(&name));
+            if !is_plain || name.len() as u64 > NAME {
+                continue;
             }
+            while Arc::strong_count(&self) > AT_ONCE {
+                thread::sleep(PAUSES.1);
+            }
+            let caller = Arc::clone(&self);
+            thread::spawn(move || caller.answer(&name));
         }
     }
 
@@ -160,6 +169,11 @@ impl Caller {
         if let Some(reason) = refuse_process(self.role, call.arguments.clone()) {
             return Err(reason);
         }
+        if let Some(other) =
+            owner_named(&call.arguments).filter(|owner| *owner != self.name.as_str())
+        {
+            return Err(format!("you are {}, not {other}", self.name));
+        }
         if !call.cwd.is_absolute() || repository_around(&call.cwd).root != self.root {
             return Err("this folder is not of the run's repository".to_owned());
         }
@@ -184,6 +198,20 @@ impl Caller {
             stderr: ended.stderr.to_text(),
         })
     }
+}
+
+/// The name under which a call is made.
+fn owner_named(arguments: &[String]) -> Option<&str> {
+    let mut words = arguments.iter();
+    words
+        .find_map(|word| word.strip_prefix("--as="))
+        .or_else(|| {
+            arguments
+                .iter()
+                .skip_while(|word| *word != "--as")
+                .nth(1)
+                .map(String::as_str)
+        })
 }
 
 /// True if the lead makes a call with these `arguments`.

@@ -60,7 +60,7 @@ impl AgentSandbox {
             _ => return Ok(Self::default()),
         };
         let folder = order.scratch.join(format!("{}.calls", order.name));
-        let broker = Broker::open(folder, order.role, order.cwd, order.search_path)?;
+        let broker = Broker::open(folder, order)?;
         let Some(confinement) = confinement else {
             return Ok(Self {
                 broker,

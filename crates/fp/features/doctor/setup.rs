@@ -315,16 +315,16 @@ fn fault_of_hooks(plugin: &Path) -> Option<String> {
     }
 }
 
-/// Checks that a run can start in the repository of the current folder.
-/// What keeps the commands of a plan from writing elsewhere, on this system.
+/// What keeps the commands of a plan, and agents, from writing elsewhere, on this system.
 fn told_sandbox() -> &'static str {
     match (can_confine(), can_close_network()) {
-        (true, true) => "confines commands, and can close their network",
-        (true, false) => "confines commands, and can't close their network",
-        (false, _) => "none: commands of a plan can write what you can",
+        (true, true) => "confines commands and agents, and can close networks",
+        (true, false) => "confines commands and agents, and can't close networks",
+        (false, _) => "none: commands and agents can write what you can",
     }
 }
 
+/// Checks that a run can start in the repository of the current folder.
 fn check_repository(context: &Context) -> DoctorFinding {
     let check = "repository";
     let repo = context.repo();
