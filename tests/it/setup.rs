@@ -183,3 +183,21 @@ fn a_stale_lock_file_is_the_fault_of_its_task() {
         "{verdict}"
     );
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_bench_at_a_path_that_is_no_text() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let caches = Environment::new();
+    let caches = caches
+        .beside("x")
+        .join(std::ffi::OsStr::from_bytes(b"\xff"));
+    let environment = Environment::new().env("XDG_CACHE_HOME", caches).repo();
+    planned(&environment, "");
+    environment.start(&[]);
+    let token = environment.claim_task("builder-1", "1");
+    environment.write("a.txt", "work\n");
+    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+    let verified = environment.done(&["verify", PLAN, "1", "--format", "json"]);
+    assert!(verified.json()["place"].is_string(), "{verified}");
+}

@@ -364,6 +364,44 @@ fn a_new_approval_ends_the_question_about_a_check_that_it_corrects() {
     environment.claim_task("builder-3", "3");
 }
 
+/// What was judged on a bench doesn't keep later work from being judged in the checkout.
+#[test]
+fn a_plan_whose_commands_move_to_the_checkout() {
+    let environment = planned(&[tested("1", "a.txt", "true"), tested("2", "b.txt", "true")]);
+    started(&environment);
+    for (id, file) in [("1", "a.txt"), ("2", "b.txt")] {
+        let token = environment.claim_task("builder-1", id);
+        environment.write(file, "done\n");
+        environment.done(&["submit", PLAN, id, "--claim", &token]);
+        let verified = environment.fp(&["verify", PLAN, id]);
+        assert!(verified.stdout.contains("     1  done"), "{verified}");
+        environment.pass(id);
+        environment.done(&["config", "set", "--user", "verify.place", "checkout"]);
+    }
+}
+
+/// A bench that can't be used is named with the reason, and used again once that is gone.
+#[test]
+fn a_bench_that_can_not_be_locked() {
+    let environment = planned(&[tested("1", "a.txt", "true")]);
+    started(&environment);
+    let token = environment.claim_task("builder-1", "1");
+    environment.write("a.txt", "done\n");
+    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+    let benches = environment.beside("home/.cache/fractal-planner/benches");
+    let of_plan = std::fs::read_dir(benches).unwrap().next().unwrap();
+    let lock = of_plan.unwrap().path().join("1.lock");
+    std::fs::remove_file(&lock).unwrap();
+    std::fs::create_dir(&lock).unwrap();
+    let refused = environment.fp(&["verify", PLAN, "1"]);
+    assert!(
+        refused.code == 2 && refused.stderr.contains("1.lock"),
+        "{refused}"
+    );
+    std::fs::remove_dir(&lock).unwrap();
+    environment.done(&["verify", PLAN, "1"]);
+}
+
 /// Without a bench and a sandbox, what a builder leaves counts, and the report says so.
 #[test]
 fn a_project_that_can_not_run_in_a_fresh_checkout() {

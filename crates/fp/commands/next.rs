@@ -121,7 +121,7 @@ pub(super) fn take_turn<'p>(
     let tree = context.tree(plan)?;
     let before = plan.load()?.state;
     if !before.untried.is_empty() && cut_off.is_none() {
-        try_commands(plan, context);
+        try_commands(plan, context)?;
     }
     let member = plan.store.membership()?;
     let tip = member.as_ref().filter(|_| before.is_shared());

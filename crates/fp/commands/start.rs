@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use fp_host::error::HostErrorKind;
+use fp_host::error::HostResult;
 use fp_host::file::acquire;
 use fp_host::git::Git;
 use fp_host::plan::OpenPlan;
@@ -211,19 +212,24 @@ pub(super) fn begin(
     drop(ledger);
     settle(plan, || context.now(), Duration::ZERO)?;
     context.remove_unneeded_worktrees(plan);
-    try_commands(plan, context);
+    try_commands(plan, context)?;
     Ok(released)
 }
 
-/// Tries the plan's commands if that is due. A trial that fails doesn't stop the run.
-pub(super) fn try_commands(plan: &OpenPlan, context: &Context) {
+/// Tries the plan's commands if that is due.
+///
+/// # Errors
+/// They can't be tried, and an agent would cost something before anybody saw why.
+pub(super) fn try_commands(plan: &OpenPlan, context: &Context) -> HostResult<()> {
     let say = |line: &str| context.note(format_args!("trying {line}"));
     match trial::try_commands(plan, say, || context.now()) {
         Ok(notes) => notes.iter().for_each(|note| context.warn(note)),
+        Err(error) if plan.load()?.state.has_processes() => return Err(error),
         Err(error) => context.warn(format_args!(
             "the plan's commands could not be tried: {error}"
         )),
     }
+    Ok(())
 }
 
 /// The checkout as it was at the start of the run.

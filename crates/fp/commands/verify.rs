@@ -38,7 +38,13 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     let said = said_before(&state, task);
     let worktree = task.worktree().map(|owner| worktree::path(&plan, owner));
     let (base, tree) = (&verified.base, &verified.tree);
-    let change = shown_change(&judged_objects(&plan)?, task, base, tree, &verified.files)?;
+    let change = shown_change(
+        &judged_objects(&plan, tree)?,
+        task,
+        base,
+        tree,
+        &verified.files,
+    )?;
     let interview = interview_at(&plan.folder.file("interview.json"))
         .ok()
         .flatten();
@@ -71,7 +77,8 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     let json = json!({
         "planId": plan.id(), "task": args.task, "iteration": verified.iteration, "tree": tree,
         "change": change.whole, "changeSinceFailure": change.since,
-        "worktree": worktree, "place": verified.place, "checks": verified.checks, "criteria": verified.criteria,
+        "worktree": worktree.map(|path| path.to_string_lossy().into_owned()),
+        "place": verified.place.to_string_lossy(), "checks": verified.checks, "criteria": verified.criteria,
         "testsRequired": verified.tests_required, "files": verified.files, "covers": covered, "saidBefore": said,
     });
     context.report(&json, &prompt_text(&text))?;

@@ -403,3 +403,24 @@ done
     expect_all_done(&environment, 4);
     expect_nothing_left(&environment);
 }
+
+/// A setup that fails costs no agent.
+#[test]
+fn a_setup_that_fails_starts_nobody() {
+    let environment = scene(1);
+    let file = format!(".fractal-planner/plans/{PLAN}/tasks.md");
+    let root = "Sample goal (Complexity: 5)\n";
+    let setup = format!("{root}  - Setup:\n    - echo no registry >&2; exit 3\n");
+    environment.write(&file, environment.read(&file).replace(root, &setup));
+    environment.done(&["approve", PLAN, "--yes"]);
+    let output = lead(&environment, &[]);
+    assert!(
+        output.code == 1 && output.stderr.contains("no registry"),
+        "{output}"
+    );
+    assert_eq!(home_text(&environment, "agents.log"), "");
+    environment.write(&file, environment.read(&file).replace("exit 3", "exit 0"));
+    environment.done(&["approve", PLAN, "--yes"]);
+    assert_eq!(lead(&environment, &[]).code, 0);
+    expect_all_done(&environment, 1);
+}

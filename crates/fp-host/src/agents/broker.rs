@@ -21,7 +21,7 @@ use crate::bench::repository_around;
 use crate::error::{HostError, HostResult};
 use crate::file;
 use crate::platform::{self, OWN_PROGRAM};
-use crate::process::{AGENT_ROLE, CommandEnd, Limits, run_to_end};
+use crate::process::{AGENT_ROLE, CommandEnd, GRACE, Limits, run_graceful};
 
 /// The environment variable that names the folder, in an agent's process and all of its children.
 pub(super) const BROKER: &str = "FP_BROKER";
@@ -187,7 +187,8 @@ impl Caller {
         for name in OF_SESSION {
             command.env_remove(name);
         }
-        let ended = run_to_end(command, call.input.as_bytes(), LIMITS);
+        // A git that is killed in the middle of a commit would leave its lock.
+        let ended = run_graceful(command, call.input.as_bytes(), LIMITS, GRACE);
         let ended = ended.map_err(|error| error.to_string())?;
         Ok(Answer {
             status: match ended.end {

@@ -105,12 +105,13 @@ pub fn remove_benches(plan: &OpenPlan) -> HostResult<()> {
     Ok(())
 }
 
-/// The objects of what was judged in `plan`, which no builder can write.
-pub fn judged_objects(plan: &OpenPlan) -> HostResult<Git> {
+/// The repository with what was judged in `plan`: the store, which no builder can write, or the user's, if `tree` was
+/// judged in the checkout.
+pub fn judged_objects(plan: &OpenPlan, tree: &Oid) -> HostResult<Git> {
     let [_, objects] = bench_folders(plan)?;
     match ObjectStore::existing(objects) {
-        Some(objects) => Ok(objects.git),
-        None => plan.git(),
+        Some(objects) if objects.git.has_objects([tree])? == [true] => Ok(objects.git),
+        Some(_) | None => plan.git(),
     }
 }
 
@@ -171,11 +172,17 @@ impl Bench {
         let (slot, lock) = match own {
             Some(slot) => (slot, file::acquire(&slot.with_extension("lock"), PATIENCE)?),
             None => {
-                let free = |slot: &PathBuf| {
-                    file::acquire(&slot.with_extension("lock"), Duration::ZERO).ok()
-                };
-                let mut free = slots.iter().filter_map(|slot| Some((slot, free(slot)?)));
-                let found = free.find(|(slot, _)| !is_needed(&noted(slot)));
+                let mut found = None;
+                for slot in &slots {
+                    match file::acquire(&slot.with_extension("lock"), Duration::ZERO) {
+                        Ok(lock) if !is_needed(&noted(slot)) => {
+                            found = Some((slot, lock));
+                            break;
+                        }
+                        Err(error) if !error.is_locked() => return Err(error),
+                        Ok(_) | Err(_) => {}
+                    }
+                }
                 found.ok_or_else(|| {
                     HostError::refused("all benches are in use")
                         .with_hint("wait until a verdict is in")

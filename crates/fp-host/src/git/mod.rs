@@ -70,13 +70,21 @@ impl fmt::Display for GitFailure {
     }
 }
 
+/// What git says when a disk is full; it often leaves out the reason.
+const FULL: [&str; 4] = [
+    "No space left on device",
+    "Out of diskspace",
+    "unable to write file",
+    "write error",
+];
+
 impl GitFailure {
     fn into_error(self) -> HostError {
         if self.stderr.contains("not a git repository") {
             return not_a_repository(self.stderr);
         }
         let kind = match () {
-            () if self.stderr.contains("No space left on device") => {
+            () if FULL.iter().any(|words| self.stderr.contains(words)) => {
                 Some(io::ErrorKind::StorageFull)
             }
             () if self.stderr.contains("Read-only file system") => {
@@ -85,6 +93,14 @@ impl GitFailure {
             () => None,
         };
         let error = HostError::failed(&self);
+        if self.stderr.contains("promisor") || self.stderr.contains("lazy fetching") {
+            return error.with_hint(
+                "this clone is partial: `git fetch --refetch --no-filter` brings what is missing",
+            );
+        }
+        if self.stderr.contains("filter") && self.stderr.contains("failed") {
+            return error.with_hint("install the program of that filter, such as git-lfs");
+        }
         match kind.and_then(|kind| file::advice_on(&kind.into())) {
             Some(advice) => error.with_hint(advice),
             None => error,

@@ -198,7 +198,17 @@ fn last_line(text: &str) -> String {
 /// # Errors
 /// The command can't be started.
 pub fn run_to_end(command: Command, input: &[u8], limits: Limits) -> io::Result<ProgramAnswer> {
-    let (mut group, outputs) = spawn_with(command, input.to_owned(), Duration::ZERO, None)?;
+    run_graceful(command, input, limits, Duration::ZERO)
+}
+
+/// Like [`run_to_end`]. If this process dies, the command has `grace` to end.
+pub(crate) fn run_graceful(
+    command: Command,
+    input: &[u8],
+    limits: Limits,
+    grace: Duration,
+) -> io::Result<ProgramAnswer> {
+    let (mut group, outputs) = spawn_with(command, input.to_owned(), grace, None)?;
     let (stdout, stderr) = outputs
         .map(|pipe| OutputReader::start(pipe, limits.head, limits.tail))
         .into();

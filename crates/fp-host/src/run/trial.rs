@@ -132,7 +132,10 @@ fn refusal_note(plan: &OpenPlan, run: &CommandRun) -> Option<String> {
                 prompt_path(folder)
             )
         }
-        None => "`sandbox.write` in your settings lets it write elsewhere".to_owned(),
+        None if confinement.network => {
+            "`sandbox.write` in your settings lets it write elsewhere".to_owned()
+        }
+        None => "or it needs TCP, which `sandbox.mode` closes".to_owned(),
     };
     Some(format!(
         "{shown} seems to fail because it may write only to its folder, temporary folders and caches; {way_out}"
