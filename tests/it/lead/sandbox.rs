@@ -4,7 +4,8 @@ use std::fs;
 
 use fp_host::platform::can_confine;
 
-use super::{AGENT, expect_all_done, home_text, lead, scene};
+use super::{AGENT, expect_all_done, home_text, lead, scene, settings};
+use crate::common::Environment;
 use crate::common::plan::PLAN;
 
 /// Tries each line of the file `tries`, and notes which of them work.
@@ -17,21 +18,64 @@ if [ ! -e "$HOME/log/tried" ]; then
 fi
 "#;
 
+/// A scene of `tasks` whose agents, played by `program`, try what the file `tries` says and write to `~/log` alone.
+fn narrow_scene(tasks: usize, program: &str) -> Environment {
+    let environment = scene(tasks);
+    settings(&environment, program, "");
+    let home = environment.beside("home");
+    fs::create_dir(home.join("log")).unwrap();
+    let config = home.join(".config/fractal-planner/config.json");
+    let narrow = fs::read_to_string(&config).unwrap();
+    fs::write(&config, narrow.replace("~/\"", "~/log\"")).unwrap();
+    let agent = AGENT.replace("$HOME/agents.log", "$HOME/log/agents.log");
+    fs::write(home.join("agent"), format!("{TRIES}{agent}")).unwrap();
+    environment
+}
+
+/// Its login and its conversations, and nothing that a later session takes for the user's wishes.
+#[test]
+fn what_claude_code_keeps_for_itself() {
+    if !can_confine() {
+        println!("skipped: this system confines nothing");
+        return;
+    }
+    let environment = narrow_scene(1, "claude");
+    let own = environment.beside("home/.claude");
+    fs::create_dir_all(own.join("skills")).unwrap();
+    for file in [".credentials.json", "settings.json", "CLAUDE.md"] {
+        fs::write(own.join(file), "{}").unwrap();
+    }
+    let tries = [
+        "echo new >~/.claude/.credentials.json",
+        "mkdir ~/.claude/.oauth_refresh.lock && rmdir ~/.claude/.oauth_refresh.lock",
+        "mkdir ~/.claude/projects/this && echo said >~/.claude/projects/this/x.jsonl",
+        "echo bad >~/.claude/settings.json",
+        "echo bad >~/.claude/settings.local.json",
+        "echo bad >>~/.claude/CLAUDE.md",
+        "echo bad >~/.claude/skills/bad.md",
+        "mv ~/.claude/settings.json ~/.claude/projects/",
+        "echo bad >~/.claude.json",
+        "mkdir ~/bad",
+    ];
+    let home = environment.beside("home");
+    fs::write(home.join("tries"), tries.join("\n") + "\n").unwrap();
+    let ran = lead(&environment, &[]);
+    assert_eq!(ran.code, 0, "{ran}");
+    expect_all_done(&environment, 1);
+    let done = home_text(&environment, "log/done");
+    let expected: Vec<String> = tries[..3].iter().map(|it| format!("works: {it}")).collect();
+    assert_eq!(done.lines().collect::<Vec<_>>(), expected);
+}
+
 #[test]
 fn an_agent_reaches_its_folder_and_its_own_calls() {
     if !can_confine() {
         println!("skipped: this system confines nothing");
         return;
     }
-    let environment = scene(2);
+    let environment = narrow_scene(2, "own");
     let home = environment.beside("home");
-    fs::create_dir(home.join("log")).unwrap();
     fs::write(home.join(".profile"), "as it was\n").unwrap();
-    let config = home.join(".config/fractal-planner/config.json");
-    let narrow = fs::read_to_string(&config).unwrap();
-    fs::write(&config, narrow.replace("~/\"", "~/log\"")).unwrap();
-    let agent = AGENT.replace("$HOME/agents.log", "$HOME/log/agents.log");
-    fs::write(home.join("agent"), format!("{TRIES}{agent}")).unwrap();
     let other = environment.beside("other").display().to_string();
     environment.git(&["init", "--quiet", &other]);
     let ask = |call: &str| {

@@ -37,8 +37,8 @@ const OWN_FOLDERS: [&str; 8] = [
     "todos",
 ];
 
-/// The places that Claude Code writes for itself: its folders, and its login, which it renews under a lock. The lock is
-/// a folder, beside its own folder or in it.
+/// The places that Claude Code writes for itself: its folders, and its login, which it renews under a lock that is a
+/// folder in its own.
 pub(super) fn own_places() -> OwnPlaces {
     let home = std::env::var_os(HOME).map(PathBuf::from);
     let chosen = std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from);
@@ -53,7 +53,7 @@ pub(super) fn own_places() -> OwnPlaces {
     writes.push(folder.join(".credentials.json"));
     OwnPlaces {
         writes,
-        locks: folder.parent().map(Path::to_owned),
+        locks: Some(folder),
     }
 }
 
