@@ -233,6 +233,33 @@ fn a_verdict_is_about_the_tree_that_was_shown() {
 }
 
 #[test]
+fn one_evidence_for_several_criteria() {
+    let environment = Environment::new().repo();
+    let criterion = "`a.txt` has a line about 1";
+    let three = format!("{criterion}\n    - It is short\n    - It ends");
+    environment.plan(&tree(&[leaf("1", "none", "a.txt")]).replace(criterion, &three));
+    environment.start(&[]);
+    let token = environment.claim("builder-1").unwrap().1;
+    environment.write("a.txt", "one\n");
+    environment.done(&["submit", PLAN, "1", "--claim", &token]);
+    let told = |pass: &str| {
+        environment
+            .fp(&["verdict", PLAN, "1", "--pass", pass])
+            .stderr
+    };
+    assert!(told("1,2: line 1").starts_with("error: no judgement on criteria 3"));
+    assert!(told("1,1,2,3: line 1").starts_with("error: criterion 1 is judged twice"));
+    assert!(told("1,,2: line 1").starts_with("error: \"1,,2: line 1\" is no judgement"));
+    assert!(told("1,3: ok").contains("no evidence for criterion 1,3"));
+    let judged = verdict(
+        &environment,
+        &["--from", "-"],
+        "pass 1, 3: line 1\npass 2: 4 bytes\n",
+    );
+    assert!(judged.stdout.starts_with("Task 1 passed"), "{judged}");
+}
+
+#[test]
 fn a_written_verdict_is_read_strictly() {
     let environment = submitted(&[("a.txt", b"one\n")]);
     let read = |text: &str| verdict(&environment, &["--from", "-"], text);

@@ -36,7 +36,7 @@ pub(crate) struct VerdictArgs {
     /// The attempt that was judged.
     #[arg(long, value_name = "N")]
     iteration: Option<u32>,
-    /// A criterion that is met: `NUMBER: evidence`.
+    /// A criterion that is met: `NUMBER: evidence`; several: `1,3: evidence`.
     #[arg(long, value_name = "N: EVIDENCE")]
     pass: Vec<String>,
     /// A criterion that is not met: `NUMBER: reason`.
@@ -65,10 +65,11 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
             written_verdict(&text, &name)?
         }
         None => {
-            let passed = args.pass.iter().map(|text| judgement(text, true));
-            let failed = args.fail.iter().map(|text| judgement(text, false));
+            let passed = args.pass.iter().map(|text| judgements(text, true));
+            let failed = args.fail.iter().map(|text| judgements(text, false));
+            let judged: Vec<Vec<Judgement>> = passed.chain(failed).collect::<Result<_, _>>()?;
             let opinion = VerifierOpinion {
-                judgements: passed.chain(failed).collect::<Result<_, _>>()?,
+                judgements: judged.concat(),
                 summary: args.summary,
                 tree: None,
             };
@@ -158,8 +159,12 @@ fn written_verdict(text: &str, name: &str) -> Result<(VerifierOpinion, Vec<Note>
         };
         let text = text.trim();
         match word {
-            VerdictWord::Pass => opinion.judgements.push(judgement(text, true).map_err(at)?),
-            VerdictWord::Fail => opinion.judgements.push(judgement(text, false).map_err(at)?),
+            VerdictWord::Pass => opinion
+                .judgements
+                .extend(judgements(text, true).map_err(at)?),
+            VerdictWord::Fail => opinion
+                .judgements
+                .extend(judgements(text, false).map_err(at)?),
             VerdictWord::Summary if opinion.summary.is_empty() => {
                 text.clone_into(&mut opinion.summary)
             }
@@ -178,31 +183,37 @@ fn written_verdict(text: &str, name: &str) -> Result<(VerifierOpinion, Vec<Note>
     Ok((opinion, notes))
 }
 
-fn judgement(text: &str, pass: bool) -> Result<Judgement, CommandError> {
+/// Reads `NUMBERS: evidence`, where the numbers of several criteria are separated by commas.
+fn judgements(text: &str, pass: bool) -> Result<Vec<Judgement>, CommandError> {
     let wrong = || {
         CommandError::failed(format!("{text:?} is no judgement")).with_hint(
-            "write the number of the criterion, a colon and the evidence: '1: tests/a.sh shows it'",
+            "write the number of the criterion, or several as in 1,3, a colon and the evidence: '1: tests/a.sh shows it'",
         )
     };
-    let (number, evidence) = text.split_once(':').ok_or_else(wrong)?;
-    let criterion = number.trim().parse().map_err(|_| wrong())?;
+    let (numbers, evidence) = text.split_once(':').ok_or_else(wrong)?;
+    let criteria = numbers
+        .split(',')
+        .map(|number| number.trim().parse().map_err(|_| wrong()));
+    let criteria: Vec<usize> = criteria.collect::<Result<_, _>>()?;
     let evidence = evidence.trim();
     if evidence.is_empty() {
         return Err(wrong());
     }
     if pass && shows_nothing(evidence) {
         return Err(CommandError::failed(format!(
-            "{evidence:?} is no evidence for criterion {criterion}"
+            "{evidence:?} is no evidence for criterion {}",
+            numbers.trim()
         ))
         .with_hint(
             "say what shows it: FILE:LINE and what is there, or a command and what it printed",
         ));
     }
-    Ok(Judgement {
+    let judged = criteria.into_iter().map(|criterion| Judgement {
         criterion,
         pass,
         evidence: evidence.to_owned(),
-    })
+    });
+    Ok(judged.collect())
 }
 
 fn shows_nothing(evidence: &str) -> bool {
