@@ -89,7 +89,7 @@ fn the_change_is_printed_and_the_next_attempts_difference() {
 
     ## Verdict
 
-    One flag a criterion, --pass or --fail, in single quotes:
+    A flag for each criterion, or several as `1,3:`, --pass or --fail, in single quotes:
 
         fp verdict sample-20261121 1 --iteration 1 --tree 8e0d960f37 --pass '1: EVIDENCE' --summary 'TEXT'
 
@@ -152,7 +152,7 @@ fn the_change_is_printed_and_the_next_attempts_difference() {
 
     ## Verdict
 
-    One flag a criterion, --pass or --fail, in single quotes:
+    A flag for each criterion, or several as `1,3:`, --pass or --fail, in single quotes:
 
         fp verdict sample-20261121 1 --iteration 2 --tree f8c712f8eb --pass '1: EVIDENCE' --summary 'TEXT'
 

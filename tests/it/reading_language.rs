@@ -29,7 +29,11 @@ fn told(environment: &Environment) -> Vec<String> {
         .stdout;
     environment.build("builder-1", "a.txt", "about 1\n");
     let verifier = environment.fp(&["verify", PLAN, "1"]).stdout;
-    let signs = ["Words to the user", "- Write notes", "One flag a criterion"];
+    let signs = [
+        "Words to the user",
+        "- Write notes",
+        "A flag for each criterion",
+    ];
     let lines = [lead, builder, verifier].into_iter().zip(signs);
     let line = |(text, sign): (String, &str)| {
         text.lines()
@@ -46,7 +50,7 @@ fn the_users_own_words_tell_it() {
         [
             "Words to the user: Korean",
             "- Write notes, questions and messages in Korean",
-            "One flag a criterion, --pass or --fail, in single quotes, the texts in Korean:",
+            "A flag for each criterion, or several as `1,3:`, --pass or --fail, in single quotes, the texts in Korean:",
         ]
     );
 }
@@ -63,7 +67,7 @@ fn where_nobody_knows_nothing_is_said() {
     let told = told(&started("Mend the expiry of tokens", None));
     assert_eq!(
         told,
-        ["One flag a criterion, --pass or --fail, in single quotes:"]
+        ["A flag for each criterion, or several as `1,3:`, --pass or --fail, in single quotes:"]
     );
 }
 

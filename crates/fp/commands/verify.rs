@@ -203,7 +203,7 @@ fn verified_text(
         .map(|language| format!(", the texts in {language}"))
         .unwrap_or_default();
     text.push_str(&format!(
-        "\n## Verdict\n\nOne flag a criterion, --pass or --fail, in single quotes{language}:\n\n"
+        "\n## Verdict\n\nA flag for each criterion, or several as `1,3:`, --pass or --fail, in single quotes{language}:\n\n"
     ));
     let flags: Vec<String> = (1..=verified.criteria.len())
         .map(|n| format!("--pass '{n}: EVIDENCE'"))

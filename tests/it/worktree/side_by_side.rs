@@ -106,7 +106,7 @@ fn a_run_says_where_builders_work() {
 
     ## Verdict
 
-    One flag a criterion, --pass or --fail, in single quotes:
+    A flag for each criterion, or several as `1,3:`, --pass or --fail, in single quotes:
 
         fp verdict sample-20261121 1 --iteration 1 --tree f0c4a424c3 --pass '1: EVIDENCE' --summary 'TEXT'
 
