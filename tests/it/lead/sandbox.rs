@@ -47,13 +47,16 @@ fn what_claude_code_keeps_for_itself() {
     }
     let tries = [
         "echo new >~/.claude/.credentials.json",
-        "mkdir ~/.claude/.oauth_refresh.lock && rmdir ~/.claude/.oauth_refresh.lock",
+        "mkdir ~/.claude/.oauth_refresh.lock",
         "mkdir ~/.claude/projects/this && echo said >~/.claude/projects/this/x.jsonl",
         "echo bad >~/.claude/settings.json",
         "echo bad >~/.claude/settings.local.json",
         "echo bad >>~/.claude/CLAUDE.md",
         "echo bad >~/.claude/skills/bad.md",
         "mv ~/.claude/settings.json ~/.claude/projects/",
+        "mv -T ~/.claude/skills ~/.claude/other",
+        "mkdir ~/.claude/todos/evil && echo bad >~/.claude/todos/evil/it && mv -T ~/.claude/todos/evil ~/.claude/evil",
+        "mv -T ~/.claude/todos ~/.claude/more",
         "echo bad >~/.claude.json",
         "mkdir ~/bad",
     ];
@@ -115,6 +118,15 @@ fn an_agent_reaches_its_folder_and_its_own_calls() {
             "",
         ),
         call(r#"["hook","user-prompt-submit"]"#, &here, "{}"),
+        call(
+            r#"["hook","stop"]"#,
+            &here,
+            &format!(r#"{{\"cwd\":\"{other}\"}}"#),
+        ),
+        "mkfifo \"$FP_BROKER/p1\"; echo p1 >\"$FP_BROKER/bell\"; \
+         until [ -e \"$FP_BROKER/p1.answer\" ]; do sleep 0.01; done; \
+         grep -q '\"status\":0' \"$FP_BROKER/p1.answer\""
+            .to_owned(),
         format!("fp claim {PLAN} 2 --as builder-2"),
         "(head -c 100000000 /dev/zero; echo) >\"$FP_BROKER/bell\"; false".to_owned(),
         call(&format!(r#"["note","{PLAN}","list"]"#), &other, ""),

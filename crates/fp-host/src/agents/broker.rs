@@ -62,6 +62,12 @@ struct Call {
     input: String,
 }
 
+/// The input of a hook.
+#[derive(Debug, Deserialize)]
+struct Event {
+    cwd: Option<PathBuf>,
+}
+
 #[derive(Debug, Serialize, Deserialize)]
 struct Answer {
     status: u8,
@@ -116,8 +122,10 @@ impl Broker {
 
 impl Drop for Broker {
     fn drop(&mut self) {
-        // An empty line ends the thread.
-        drop(self.bell.write_all(b"\n"));
+        // An empty line ends the thread. The agent may have filled the pipe.
+        if let Ok(mut bell) = self.bell.try_clone() {
+            thread::spawn(move || drop(bell.write_all(b"\n")));
+        }
         drop(fs::remove_dir_all(&self.folder));
     }
 }
@@ -147,9 +155,8 @@ impl Caller {
 
     fn answer(&self, name: &str) {
         let call = self.folder.join(name);
-        let answer = file::read_text(&call, CAP)
+        let answer = read_call(&call)
             .map_err(|error| error.to_string())
-            .and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()))
             .and_then(|call| self.make(&call));
         let answer = answer.unwrap_or_else(|error| Answer {
             status: 2,
@@ -174,8 +181,15 @@ impl Caller {
         {
             return Err(format!("you are {}, not {other}", self.name));
         }
-        if !call.cwd.is_absolute() || repository_around(&call.cwd).root != self.root {
-            return Err("this folder is not of the run's repository".to_owned());
+        let mut folders = vec![call.cwd.clone()];
+        if called(&call.arguments).as_deref() == Some("hook") {
+            let event = serde_json::from_str::<Event>(&call.input);
+            folders.extend(event.map_err(|error| error.to_string())?.cwd);
+        }
+        for folder in folders {
+            if !folder.is_absolute() || repository_around(&folder).root != self.root {
+                return Err("this folder is not of the run's repository".to_owned());
+            }
         }
         let mut command = Command::new(OWN_PROGRAM);
         command
@@ -199,6 +213,17 @@ impl Caller {
             stderr: ended.stderr.to_text(),
         })
     }
+}
+
+/// Reads the call at `path`, in whose place the agent may put anything at any moment.
+fn read_call(path: &Path) -> io::Result<Call> {
+    let call = platform::open_no_link().read(true).open(path)?;
+    if !call.metadata()?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut text = String::new();
+    call.take(CAP).read_to_string(&mut text)?;
+    Ok(serde_json::from_str(&text)?)
 }
 
 /// The name under which a call is made.

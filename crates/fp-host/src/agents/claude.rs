@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use fp_run::hook::{BUILDER, VERIFIER};
 use fp_run::run::state::Role;
@@ -37,8 +38,12 @@ const OWN_FOLDERS: [&str; 8] = [
     "todos",
 ];
 
-/// The places that Claude Code writes for itself: its folders, and its login, which it renews under a lock that is a
-/// folder in its own.
+/// The folder that Claude Code makes as a lock while it renews its login. In a sandbox it can't remove it.
+const LOGIN_LOCK: &str = ".oauth_refresh.lock";
+/// Age after which Claude Code takes that lock for one that was left behind.
+const STALE: Duration = Duration::from_secs(60);
+
+/// The places that Claude Code writes for itself: its folders, and its login.
 pub(super) fn own_places() -> OwnPlaces {
     let home = std::env::var_os(HOME).map(PathBuf::from);
     let chosen = std::env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from);
@@ -51,6 +56,11 @@ pub(super) fn own_places() -> OwnPlaces {
         .iter()
         .for_each(|path| drop(fs::create_dir_all(path)));
     writes.push(folder.join(".credentials.json"));
+    let lock = folder.join(LOGIN_LOCK);
+    let made = fs::metadata(&lock).and_then(|lock| lock.modified());
+    if made.is_ok_and(|made| made.elapsed().is_ok_and(|age| age > STALE)) {
+        drop(fs::remove_dir(&lock));
+    }
     OwnPlaces {
         writes,
         locks: Some(folder),

@@ -75,7 +75,8 @@ pub fn bench_folders(plan: &OpenPlan) -> HostResult<[PathBuf; 2]> {
         let found = kind.path_on(std::env::consts::OS, |name| std::env::var_os(name));
         let found = found.map(|found| found.join(folder).join(&name));
         found.ok_or_else(|| {
-            HostError::failed("there is no folder for benches").with_hint("set HOME")
+            HostError::failed("there is no folder for benches")
+                .with_hint("set HOME, or XDG_CACHE_HOME and XDG_STATE_HOME")
         })
     };
     Ok([

@@ -98,6 +98,11 @@ impl GitFailure {
                 "this clone is partial: `git fetch --refetch --no-filter` brings what is missing",
             );
         }
+        if self.stderr.contains("beyond a symbolic link") || self.stderr.contains("in submodule") {
+            return error.with_hint(
+                "a task lists real paths of this repository, none behind a link or in a submodule",
+            );
+        }
         if self.stderr.contains("filter") && self.stderr.contains("failed") {
             return error.with_hint("install the program of that filter, such as git-lfs");
         }
@@ -147,7 +152,8 @@ fn records_of(output: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn temporary_folder() -> HostResult<tempfile::TempDir> {
-    tempfile::tempdir().map_err(HostError::doing("make a temporary folder"))
+    let made = tempfile::tempdir();
+    made.map_err(HostError::writing(&std::env::temp_dir()))
 }
 
 /// One working tree and its repository.

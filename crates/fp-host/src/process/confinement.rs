@@ -53,7 +53,7 @@ sccache SCCACHE_DIR .cache/sccache";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confinement {
     pub(crate) writes: Vec<PathBuf>,
-    /// Folders below which it may make and remove folders, and no files.
+    /// Folders below which it may make folders. It may not remove them: who may do both may also rename.
     pub(crate) locks: Vec<PathBuf>,
     /// False if it may open no TCP connection, and no port.
     pub(crate) network: bool,

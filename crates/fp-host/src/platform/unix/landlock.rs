@@ -39,7 +39,7 @@ pub fn can_close_network() -> bool {
     ruleset.and_then(Ruleset::create).is_ok()
 }
 
-/// From now on this thread, and what it starts, writes to `writes` alone, makes and removes folders also below `locks`,
+/// From now on this thread, and what it starts, writes to `writes` alone, makes folders also below `locks`,
 /// and signals no process from before. Without `network`, it opens no TCP connection and no port, on a system that can refuse that.
 pub(super) fn confine_thread(
     writes: &[OsString],
@@ -58,7 +58,7 @@ pub(super) fn confine_thread(
             false => ruleset.handle_access(AccessNet::from_all(ABI::V4))?,
         };
         let devices = path_beneath_rules(DEVICES, AccessFs::WriteFile | AccessFs::Truncate);
-        let folders = path_beneath_rules(locks, AccessFs::MakeDir | AccessFs::RemoveDir);
+        let folders = path_beneath_rules(locks, AccessFs::MakeDir);
         ruleset
             .create()?
             .add_rules(path_beneath_rules(writes, writing()))?
