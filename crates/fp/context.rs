@@ -16,6 +16,7 @@ use fp_host::file::reason_of;
 use fp_host::lead::LeadLook;
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::plan_folder::{PlanFolder, Plans};
+use fp_host::process::{AGENT_NAME, AGENT_TASK, LED_CHECKOUT};
 use fp_host::repo::Repo;
 use fp_host::run::worktree;
 use fp_host::store::{Ledger, Store};
@@ -29,6 +30,7 @@ use fp_run::report::lasted;
 use fp_run::report::standing::{LeadPresence, RunStanding};
 use fp_run::report::status::StatusReport;
 use fp_run::run::State;
+use fp_run::run::state::TaskState;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -93,6 +95,24 @@ impl Context {
         }
     }
 
+    /// Fails if an agent's process makes this call, and `task` is somebody else's.
+    pub(crate) fn expect_own_task(&self, task: &TaskState) -> Result<(), CommandError> {
+        let name = std::env::var(AGENT_NAME).ok();
+        let judged = std::env::var(AGENT_TASK).ok();
+        let is_own = match (&judged, &name) {
+            (Some(judged), _) => judged == task.leaf.id.as_str(),
+            (None, Some(name)) => task.owner().is_none_or(|owner| owner.as_str() == name),
+            (None, None) => true,
+        };
+        match is_own {
+            true => Ok(()),
+            false => Err(
+                CommandError::refused(format!("task {} is not yours", task.leaf.id))
+                    .with_hint("do what you were started for, and end your turn"),
+            ),
+        }
+    }
+
     /// True if results are printed as JSON, for programs.
     pub(crate) fn is_json(&self) -> bool {
         self.output == Output::Json
@@ -128,7 +148,11 @@ impl Context {
 
     /// The repository around the working directory.
     pub(crate) fn repo(&self) -> &Repo {
-        self.repo.get_or_init(|| repository_around(&self.cwd))
+        self.repo
+            .get_or_init(|| match std::env::var_os(LED_CHECKOUT) {
+                Some(led) => Repo::find(Path::new(&led)),
+                None => repository_around(&self.cwd),
+            })
     }
 
     /// The layers of the configuration, without this command's flags.

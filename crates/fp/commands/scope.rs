@@ -40,6 +40,7 @@ pub(crate) fn run(args: ScopeArgs, context: &Context) -> CommandResult {
     }
     let plan = context.open_trusted(Some(&args.plan))?;
     let mut ledger = context.with_notices(plan.lock_in_order()?);
+    context.expect_own_task(ledger.state().expect_task(&args.task)?)?;
     let policy = (plan.settings.guard.extend, plan.settings.plans_dir.as_str());
     let extension =
         ledger

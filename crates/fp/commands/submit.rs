@@ -34,6 +34,7 @@ pub(crate) fn run(args: SubmitArgs, context: &Context) -> CommandResult {
     let (submission, place) = {
         let state = plan.load()?.state;
         state.expect_claim(&args.task, &args.claim)?;
+        context.expect_own_task(state.expect_task(&args.task)?)?;
         // The builder may have edited the wrong checkout.
         let place = match state.expect_task(&args.task)?.worktree() {
             Some(owner) => path(&plan, owner).display().to_string(),

@@ -59,6 +59,7 @@ pub(crate) struct VerdictArgs {
 
 pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
+    context.expect_own_task(plan.load()?.state.expect_task(&args.task)?)?;
     let (mut opinion, notes) = match &args.from {
         Some(path) => {
             let Input { name, text } = Input::read(path, VERDICT_CAP, context)?;

@@ -32,6 +32,7 @@ pub(crate) struct VerifyArgs {
 
 pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
+    context.expect_own_task(plan.load()?.state.expect_task(&args.task)?)?;
     let verified = verify(&plan, &args.task, None, || context.now())?;
     let state = plan.load()?.state;
     let task = state.expect_task(&args.task)?;

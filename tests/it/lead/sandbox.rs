@@ -155,3 +155,40 @@ fn an_agent_reaches_its_folder_and_its_own_calls() {
         "the folder of the calls is gone"
     );
 }
+
+/// What a builder does to hand in another's task, and a verifier to judge another one than its own.
+const MEDDLE: &str = r#"
+log=$HOME/../work/.fractal-planner/plans/sample-20261121/events.jsonl
+if [ "$name" = builder-1 ] && [ ! -e "$HOME/log/meddled" ]; then
+  echo >"$HOME/log/meddled"
+  for _ in $(seq 600); do
+    claimed=$(grep -o '"task":"[0-9]*","owner":"builder-2","token":"[0-9a-f]*"' "$log") && break
+    sleep 0.05
+  done
+  of=$(printf '%s' "$claimed" | sed -n '1s/.*"task":"\([0-9]*\)".*/\1/p')
+  token=$(printf '%s' "$claimed" | sed -n '1s/.*"token":"\([0-9a-f]*\)".*/\1/p')
+  fp scope extend sample-20261121 "$of" other.txt --claim "$token" --reason 'to meddle' 2>>"$HOME/log/told"
+  fp submit sample-20261121 "$of" --claim "$token" 2>>"$HOME/log/told" && echo "submitted $of" >>"$HOME/log/done"
+fi
+if [ "$role" = verifier ]; then
+  for other in 1 2; do
+    case $prompt in *"task $other of"*) continue ;; esac
+    fp verdict sample-20261121 "$other" --pass '1: x' --summary x 2>>"$HOME/log/told" && echo "judged $other" >>"$HOME/log/done"
+  done
+fi
+"#;
+
+#[test]
+fn agents_leave_each_others_tasks_alone() {
+    let environment = narrow_scene(2, "own");
+    let home = environment.beside("home");
+    fs::write(home.join("tries"), "").unwrap();
+    fs::write(home.join("first"), MEDDLE).unwrap();
+    fs::write(home.join("wait"), "2").unwrap();
+    let ran = lead(&environment, &["-j", "2"]);
+    assert_eq!(ran.code, 0, "{ran}");
+    expect_all_done(&environment, 2);
+    let told = home_text(&environment, "log/told");
+    assert_eq!(home_text(&environment, "log/done"), "", "{told}");
+    assert_eq!(told.matches("is not yours").count(), 4, "{told}");
+}

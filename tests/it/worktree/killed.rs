@@ -57,7 +57,7 @@ fn goes_on(environment: &Environment) {
 
 #[test]
 fn before_the_objects_are_compared() {
-    goes_on(&killed_at("rev-list"));
+    goes_on(&killed_at("--no-abbrev"));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use fp_plan::plan::id::AgentName;
+use fp_plan::plan::id::{AgentName, TaskId};
 use fp_run::hook::own_command::{called, refuse_process};
 use fp_run::run::state::Role;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,9 @@ use crate::bench::repository_around;
 use crate::error::{HostError, HostResult};
 use crate::file;
 use crate::platform::{self, OWN_PROGRAM};
-use crate::process::{AGENT_ROLE, CommandEnd, GRACE, Limits, run_graceful};
+use crate::process::{
+    AGENT_NAME, AGENT_ROLE, AGENT_TASK, CommandEnd, GRACE, LED_CHECKOUT, Limits, run_graceful,
+};
 
 /// The environment variable that names the folder, in an agent's process and all of its children.
 pub(super) const BROKER: &str = "FP_BROKER";
@@ -87,6 +89,8 @@ struct Caller {
     folder: PathBuf,
     name: AgentName,
     role: Role,
+    task: Option<TaskId>,
+    checkout: PathBuf,
     /// The root of the repository, which no call leaves.
     root: PathBuf,
     search_path: OsString,
@@ -108,7 +112,9 @@ impl Broker {
             folder: folder.clone(),
             name: order.name.clone(),
             role: order.role,
-            root: repository_around(order.cwd).root,
+            task: order.task.cloned(),
+            checkout: order.checkout.to_owned(),
+            root: repository_around(order.checkout).root,
             search_path: order.search_path.to_owned(),
         });
         thread::spawn(move || caller.listen(heard));
@@ -197,7 +203,14 @@ impl Caller {
             .current_dir(&call.cwd)
             .env("PATH", &self.search_path)
             .env(AGENT_ROLE, self.role.into_str())
+            .env(AGENT_NAME, self.name.as_str())
+            // The agent may swap the folders in its reach at any moment.
+            .env(LED_CHECKOUT, &self.checkout)
             .env_remove(BROKER);
+        match &self.task {
+            Some(task) => command.env(AGENT_TASK, task.as_str()),
+            None => command.env_remove(AGENT_TASK),
+        };
         for name in OF_SESSION {
             command.env_remove(name);
         }

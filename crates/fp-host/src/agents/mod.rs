@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fp_plan::plan::id::AgentName;
+use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::settings::{AgentPlayer, Agents, OwnProgram};
 use fp_plan::text::{fitted, last_part, one_line};
 use fp_run::run::crew::TokenUse;
@@ -31,7 +31,8 @@ use self::sandbox::{AgentSandbox, OwnPlaces};
 use crate::error::{HostError, HostResult};
 use crate::platform::{ProcessGroup, find_program};
 use crate::process::{
-    AGENT_ROLE, CommandEnd, Confinement, DRAIN, GRACE, Limits, OutputReader, run_to_end, spawn_with,
+    AGENT_NAME, AGENT_ROLE, AGENT_TASK, CommandEnd, Confinement, DRAIN, GRACE, Limits,
+    OutputReader, run_to_end, spawn_with,
 };
 
 /// Maximum length of an output line to read, in bytes.
@@ -93,6 +94,10 @@ const KNOWN: [KnownProgram; 3] = [
 pub struct AgentOrder<'a> {
     pub name: &'a AgentName,
     pub role: Role,
+    /// The task that a verifier judges.
+    pub task: Option<&'a TaskId>,
+    /// The run's checkout.
+    pub checkout: &'a Path,
     pub player: &'a AgentPlayer,
     /// The agent's working directory.
     pub cwd: &'a Path,
@@ -119,6 +124,16 @@ pub struct AgentOrder<'a> {
 }
 
 impl AgentOrder<'_> {
+    /// Tells `command` for whom it runs.
+    fn name_in(&self, command: &mut Command) {
+        command.env(AGENT_ROLE, self.role.into_str());
+        command.env(AGENT_NAME, self.name.as_str());
+        match self.task {
+            Some(task) => command.env(AGENT_TASK, task.as_str()),
+            None => command.env_remove(AGENT_TASK),
+        };
+    }
+
     /// The arguments that choose its model and effort, if the settings specify them.
     fn model_args(&self, model: &'static str, effort: &'static str) -> impl Iterator<Item = &str> {
         let chosen = [(model, &self.player.model), (effort, &self.player.effort)];
@@ -373,7 +388,7 @@ impl RunningAgent {
         } = program
             .build_command(order, sandbox.calls())
             .map_err(failed)?;
-        command.env(AGENT_ROLE, order.role.into_str());
+        order.name_in(&mut command);
         sandbox.name_folders(&mut command);
         let confinement = sandbox.confinement.as_ref();
         let started = spawn_with(command, input.into_bytes(), GRACE, confinement);

@@ -14,6 +14,8 @@ fn order<'a>(
     AgentOrder {
         name,
         role: Role::Builder,
+        task: None,
+        checkout: Path::new("/work"),
         player,
         cwd: Path::new("/work/tree"),
         page: "# Builder\n",

@@ -33,6 +33,12 @@ const LONGEST_ANSWER: usize = 8 * 1024 * 1024;
 
 /// The environment variable that holds an agent's role, in its own process and all of its children.
 pub const AGENT_ROLE: &str = "FP_AGENT_ROLE";
+/// Its name.
+pub const AGENT_NAME: &str = "FP_AGENT_NAME";
+/// The task that a verifier judges.
+pub const AGENT_TASK: &str = "FP_AGENT_TASK";
+/// The environment variable with the checkout of a run, for a call that its lead makes.
+pub const LED_CHECKOUT: &str = "FP_LED_CHECKOUT";
 
 /// The environment variable that names the folder for temporary files.
 const TEMPORARY_VARIABLE: &str = "TMPDIR";
@@ -83,7 +89,9 @@ pub fn run_line(
         || io::Error::other("there is no `sh`: install Git for Windows, which brings one");
     let mut command = platform::shell(line).ok_or_else(no_shell)?;
     // A check of an agent's work must not look like the agent itself.
-    command.env_remove(AGENT_ROLE);
+    for name in [AGENT_ROLE, AGENT_NAME, AGENT_TASK, LED_CHECKOUT] {
+        command.env_remove(name);
+    }
     command.current_dir(directory);
     let stdio = [Stdio::null(), out.try_clone()?.into(), out.into()];
     let own = confinement.map(|_| tempfile::Builder::new().prefix("fp-").tempdir());

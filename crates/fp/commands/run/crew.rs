@@ -349,9 +349,12 @@ impl<'c> Crew<'c> {
             .map(String::from_utf8_lossy)
             .unwrap_or_default();
         self.keys += 1;
+        let judged = task.task.as_ref().map(|(id, _)| id);
         let order = AgentOrder {
             name: &task.name,
             role: task.role,
+            task: judged.filter(|_| task.role == Role::Verifier),
+            checkout: &self.plan.repo.worktree,
             player: &task.player,
             cwd: &task.cwd,
             page: without_front_matter(&page),
