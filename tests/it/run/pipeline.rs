@@ -464,7 +464,7 @@ fn a_verdict_judges_each_criterion_of_this_iteration() {
     exit status: 2
     --- stderr
     error: "fine" is no judgement
-    hint: write the number of the criterion, a colon and the evidence: '1: tests/a.sh shows it'
+    hint: write the number of the criterion, or several as in 1,3, a colon and the evidence: '1: tests/a.sh shows it'
     "#);
     assert_snapshot!(verdict(&["--iteration", "2", "--pass", "1: a"]), @r"
     exit status: 1

@@ -32,13 +32,12 @@ const WRITING: [&str; 8] = [
     "claim", "clarify", "note", "scope", "submit", "validate", "verdict", "verify",
 ];
 /// The events of Claude Code for which a hook may write. Those in which a user speaks aren't among them.
-const EVENTS: [&str; 6] = [
+const EVENTS: [&str; 5] = [
     "pre-compact",
     "pre-tool-use",
     "session-start",
     "stop",
     "subagent-stop",
-    "teammate-idle",
 ];
 /// The pipe through which the lead hears of a call.
 const BELL: &str = "bell";
@@ -169,9 +168,10 @@ impl Caller {
             stdout: String::new(),
             stderr: format!("error: {error}\n"),
         });
-        // If the agent has removed its folder, it gets no answer.
-        if let Ok(text) = serde_json::to_vec(&answer) {
-            drop(file::replace(&call.with_extension("answer"), &text));
+        let text = serde_json::to_vec(&answer).unwrap_or_default();
+        if file::replace(&call.with_extension("answer"), &text).is_err() {
+            // Without its request, the agent's `fp` stops waiting.
+            drop(fs::remove_file(&call));
         }
     }
 
