@@ -199,6 +199,13 @@ impl Git {
         self
     }
 
+    /// Makes git look for its folder nowhere else, whatever stands in the working tree by then.
+    pub(crate) fn pinned(self) -> Self {
+        let (git_dir, worktree) = (self.git_dir.clone(), self.worktree.clone());
+        self.with_env("GIT_DIR", git_dir)
+            .with_env("GIT_WORK_TREE", worktree)
+    }
+
     /// Makes each git process that commits, or changes another working tree, hold the locked file `lock` as
     /// long as it lives, since it may outlive the process that started it.
     pub fn with_commit_lock(self, lock: Arc<File>) -> Self {

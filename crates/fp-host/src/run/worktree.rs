@@ -66,13 +66,17 @@ fn open(plan: &OpenPlan, owner: &AgentName) -> Option<Git> {
 fn open_at(plan: &OpenPlan, path: &Path) -> Option<Git> {
     let is_folder = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
     let git = Git::open_with(path, &plan.settings.plans_dir).ok()?;
-    // A folder that isn't a worktree belongs to the checkout around it.
+    // A folder that isn't a worktree belongs to the checkout around it. A builder can write the file that names git's
+    // folder, and what lies outside of the repository's own.
     let is_own = plan.repo.git_dir.as_deref() == Some(git.common_dir())
+        && git
+            .git_dir()
+            .starts_with(git.common_dir().join("worktrees"))
         && platform::real_path(path).is_ok_and(|path| path == git.worktree());
     // Git locks a worktree with this reason while creating it. A user may lock one for any other reason.
     let locked = fs::read(git.git_dir().join("locked")).unwrap_or_default();
     let is_half_made = locked.trim_ascii() == b"initializing";
-    Some(git).filter(|_| is_folder && is_own && !is_half_made)
+    Some(git.pinned()).filter(|_| is_folder && is_own && !is_half_made)
 }
 
 impl<'p> Worktrees<'p> {
