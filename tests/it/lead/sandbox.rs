@@ -171,6 +171,7 @@ if [ "$name" = builder-1 ] && [ ! -e "$HOME/log/meddled" ]; then
   fp submit sample-20261121 "$of" --claim "$token" 2>>"$HOME/log/told" && echo "submitted $of" >>"$HOME/log/done"
 fi
 if [ "$role" = verifier ]; then
+  (echo bad >bad || mv .git other) 2>>"$HOME/log/denied" && echo "wrote on the bench" >>"$HOME/log/done"
   for other in 1 2; do
     case $prompt in *"task $other of"*) continue ;; esac
     fp verdict sample-20261121 "$other" --pass '1: x' --summary x 2>>"$HOME/log/told" && echo "judged $other" >>"$HOME/log/done"
@@ -190,5 +191,7 @@ fn agents_leave_each_others_tasks_alone() {
     expect_all_done(&environment, 2);
     let told = home_text(&environment, "log/told");
     assert_eq!(home_text(&environment, "log/done"), "", "{told}");
+    let denied = home_text(&environment, "log/denied");
+    assert_eq!(denied.matches("Permission denied").count(), 4, "{denied}");
     assert_eq!(told.matches("is not yours").count(), 4, "{told}");
 }

@@ -11,7 +11,15 @@ use crate::worktree::{sample, worktree};
 /// Task 1 is submitted. After that, the first git call with the argument `word` runs `script` before the real git,
 /// which is `$GIT`.
 fn with_git_that(word: &str, script: &str) -> Environment {
-    let environment = sample();
+    let environment = with_git_in(sample(), word, script);
+    environment.start(&["--builders", "2"]);
+    environment.build_in("builder-1", "a.txt", "first\nsecond, about 1\nthird\n");
+    fs::write(environment.beside("armed"), "").unwrap();
+    environment
+}
+
+/// `environment` with that git, once the file `armed` is beside it.
+fn with_git_in(environment: Environment, word: &str, script: &str) -> Environment {
     let real = environment.run("sh", &["-c", "command -v git"]).stdout;
     let folder = environment.beside("bin");
     let text = format!(
@@ -23,11 +31,7 @@ fn with_git_that(word: &str, script: &str) -> Environment {
     );
     write_program(&folder.join("git"), text);
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
-    let environment = environment.env("PATH", path);
-    environment.start(&["--builders", "2"]);
-    environment.build_in("builder-1", "a.txt", "first\nsecond, about 1\nthird\n");
-    fs::write(environment.beside("armed"), "").unwrap();
-    environment
+    environment.env("PATH", path)
 }
 
 /// Kills the `fp` that started this git.
@@ -135,4 +139,35 @@ fn what_the_user_does_after_a_crash_is_kept() {
         "{ask}"
     );
     assert_eq!(environment.read("a.txt"), "by hand\n");
+}
+
+/// A builder puts a repository of its own, whose filter runs a program, in the place of its worktree's while its work
+/// is measured.
+#[test]
+fn another_repository_in_the_place_of_the_one_that_was_checked() {
+    let environment = sample();
+    let other = environment.beside("other").display().to_string();
+    environment.git(&["clone", "--quiet", ".", &other]);
+    let filter = format!("touch '{other}/ran'; cat");
+    environment.git(&["-C", &other, "config", "filter.own.clean", &filter]);
+    fs::create_dir_all(environment.beside("other/.git/info")).unwrap();
+    fs::write(
+        environment.beside("other/.git/info/attributes"),
+        "* filter=own\n",
+    )
+    .unwrap();
+    let folder = ".fractal-planner/plans/sample-20261121/worktrees/builder-1";
+    let place = environment.path(folder).display().to_string();
+    let swap = format!("echo 'gitdir: {other}/.git' >'{place}/.git'; touch '{place}/a.txt'");
+    let environment = with_git_in(environment, "--porcelain=v2", &swap);
+    environment.start(&["--builders", "2"]);
+    let token = environment.claim("builder-1").unwrap().1;
+    environment.write(
+        &format!("{folder}/a.txt"),
+        "first\nsecond, about 1\nthird\n",
+    );
+    fs::write(environment.beside("armed"), "").unwrap();
+    let submit = environment.fp(&["submit", PLAN, "1", "--claim", &token]);
+    assert!(environment.beside("done").exists(), "{submit}");
+    assert!(!environment.beside("other/ran").exists(), "the filter ran");
 }

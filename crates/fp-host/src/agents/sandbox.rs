@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use fp_run::run::state::Role;
 use tempfile::TempDir;
 
 use super::broker::{BROKER, Broker};
@@ -74,7 +75,9 @@ impl AgentSandbox {
         confinement.locks.extend(places.locks);
         let places = places.writes.iter().map(PathBuf::as_path);
         let places = places.chain(broker.as_ref().map(Broker::folder));
-        let places = places.chain([order.cwd, temporary.path()]);
+        // While the lead brings a tree to the bench, the verifier could put links in its way.
+        let own = (order.role == Role::Builder).then_some(order.cwd);
+        let places = places.chain(own).chain([temporary.path()]);
         Ok(Self {
             confinement: Some(places.fold(confinement, |all, place| all.with(place))),
             temporary: Some(temporary),

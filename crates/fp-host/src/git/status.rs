@@ -191,29 +191,18 @@ impl Git {
     /// # Errors
     /// Git fails.
     pub fn status(&self) -> HostResult<WorkingTreeStatus> {
-        self.call(self.status_words()).run()?.parsed(parse)
+        self.call(STATUS).run()?.parsed(parse)
     }
 
     /// The differences from HEAD according to `index`, which isn't the user's index and caches file states. One
     /// process.
     pub(super) fn status_by(&self, index: &Path) -> HostResult<WorkingTreeStatus> {
-        let call = self.call_on(index, self.status_words());
-        call.run()?.parsed(parse)
-    }
-
-    /// In a worktree, submodules are empty folders. Git would run the filters of a repository that a builder makes there.
-    fn status_words(&self) -> &'static str {
-        match self.git_dir == self.common_dir {
-            true => STATUS,
-            false => STATUS_OF_WORKTREE,
-        }
+        self.call_on(index, STATUS).run()?.parsed(parse)
     }
 }
 
 const STATUS: &str =
     "status --porcelain=v2 --branch -z -uall --no-renames --ignore-submodules=none";
-const STATUS_OF_WORKTREE: &str =
-    "status --porcelain=v2 --branch -z -uall --no-renames --ignore-submodules=dirty";
 
 impl Git {
     /// The `files`, paths below the working tree, that git ignores. A tracked file never counts as ignored.

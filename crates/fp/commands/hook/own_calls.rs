@@ -4,6 +4,7 @@ use std::path::Path;
 
 use fp_host::bench::repository_around;
 use fp_host::claude::hook::HookReply;
+use fp_host::process::AGENT_NAME;
 use fp_run::hook::own_command::{Caller, behind_cd};
 use fp_run::hook::{BUILDER, agent_known, refuse_name, refuse_verdict};
 
@@ -22,6 +23,11 @@ pub(super) fn line_in_project<'l>(hook: &IncomingHook, line: &'l str) -> &'l str
         }
         _ => line,
     }
+}
+
+/// True if this process runs for an agent of `fp run` that isn't called `owner`.
+fn is_of_another(owner: &str) -> bool {
+    std::env::var(AGENT_NAME).is_ok_and(|name| name != owner)
 }
 
 /// Allows calls of this program, unless a builder claims under another builder's name, or an agent submits a verdict
@@ -47,6 +53,9 @@ pub(super) fn own_calls_are_about_to_run(
         };
         let is_elsewhere = hook.is_of_session(&run.state) == Some(false);
         let reason = match (&call, kind) {
+            (RoleCall::Claim { owner, .. }, _) if is_of_another(owner.as_str()) => {
+                Some(format!("you are not {owner}: claim under your own name"))
+            }
             (RoleCall::Claim { .. }, _) if is_elsewhere => continue,
             // No agent in this session was asked; the user's own rules decide.
             (RoleCall::Verdict { .. }, _) if is_elsewhere => return Ok(()),
