@@ -1,7 +1,6 @@
 //! The clap tree: turns a command line into a call of one command. A command's help is the doc comment of its
 //! arguments.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -12,7 +11,7 @@ use fp_host::process::AGENT_ROLE;
 use fp_host::{file, fleet};
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::settings::closest_name;
-use fp_run::hook::own_command::{refuse_process, respelled};
+use fp_run::hook::own_command::refuse_process;
 use fp_run::run::state::Role;
 
 use crate::commands::{self, hook};
@@ -106,7 +105,7 @@ enum Command {
 /// A command that a hook inspects before allowing it.
 pub(crate) enum RoleCall {
     Claim { plan: String, owner: AgentName },
-    Verdict { plan: String, task: TaskId },
+    Verdict { plan: String, task: Option<TaskId> },
 }
 
 impl Cli {
@@ -178,19 +177,6 @@ impl Command {
 }
 
 impl Cli {
-    /// Parses the command line of this process.
-    fn of_process() -> Result<Self, clap::Error> {
-        let words = std::env::args_os().map(OsString::into_string);
-        match words.collect::<Result<Vec<_>, _>>() {
-            Ok(mut words) => {
-                let arguments = words.split_off(words.len().min(1));
-                words.extend(respelled(arguments));
-                Self::try_parse_from(words)
-            }
-            Err(_) => Self::try_parse(),
-        }
-    }
-
     /// Recognises `fp hook EVENT`, which the client runs with every tool call, and `fp statusline`, which it runs
     /// with every message. Building clap's tree of commands would take as long as the hook itself.
     fn of_client() -> Option<Self> {
@@ -230,10 +216,10 @@ pub(crate) fn main() -> Exit {
     let first = std::env::args_os().nth(1);
     let is_hook = first.is_some_and(|first| first == "hook");
     let quick = Cli::of_client().or_else(Cli::of_help);
-    let ended = match quick.map_or_else(Cli::of_process, Ok) {
+    let ended = match quick.map_or_else(Cli::try_parse, Ok) {
         Ok(cli) => run_again(cli),
         Err(message) if is_hook && message.use_stderr() => Err(CommandError::failed(message)),
-        Err(message) => match unknown_command(&message).or_else(|| gone_word(&message)) {
+        Err(message) => match unknown_command(&message) {
             Some(error) => Err(error),
             None => {
                 // Printing fails if the reader is gone, in which case nobody would see an error either.
@@ -283,7 +269,7 @@ fn run_again(cli: Cli) -> CommandResult {
         }
         fleet::pause(tries, begun.elapsed());
         // The command had no effect, so it can run again on the new state.
-        let Ok(again) = Cli::of_process() else { break };
+        let Ok(again) = Cli::try_parse() else { break };
         begun = Instant::now();
         ended = run_once(again);
     }
@@ -337,50 +323,7 @@ fn unknown_command(message: &clap::Error) -> Option<CommandError> {
     Some(CommandError::failed(format!("there is no command {word:?}")).with_hint(hint))
 }
 
-/// The error for a flag, a value or a subcommand that an earlier version had.
-fn gone_word(message: &clap::Error) -> Option<CommandError> {
-    if !message.use_stderr() {
-        return None;
-    }
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    words.iter().enumerate().find_map(|(at, command)| {
-        words[at + 1..].iter().find_map(|word| {
-            let word = word.split('=').next()?;
-            let instead = commands_behind(GONE, &format!("{command} {word}"))?;
-            let said = format!("`fp {command}` has no {word} any more");
-            Some(CommandError::failed(said).with_hint(instead))
-        })
-    })
-}
-
-/// Flags, values and subcommands of earlier versions, behind their command, and their replacements.
-const GONE: &str = "\
-clarify --check: submit the task: where only a command fails it, the user is asked about that command
-commit --explain: without --message it says how a message is written here
-commit --dry-run: without --message it shows the files and commits nothing
-config edit: `fp config set KEY VALUE` changes a file, which is JSON
-doctor --fix: it changes nothing, and prints the command that mends each fault
-export|show mermaid: `fp show --format html` draws the tree
-export|show markdown: `tasks.md` of the plan's folder is the tree, `fp report` says how far it is
-export csv|github|github-issues: `fp export` writes JSON, from which a script makes any format
-export --out|--force: it prints: `fp export PLAN > FILE`
-fmt|validate --diff: `fp validate --fmt --check` says whether anything would change
-import|new --open|--only|--tag: all of a plan comes along: delete from `tasks.md` what you leave out
-import beads|ccw|maestro|uctm|csv: `/fp:plan --import PATH` in Claude Code makes a plan of any texts
-install|uninstall --dry-run: it changes no settings; `fp install --bundle DIR` only writes files
-linear statuses|create|outbox|retry|absent: the skill talks to Linear; `fp linear PLAN TASK ISSUE` records the issue of a task
-new --intent: --mode says how much planning
-note --from: --task names the task that a note comes from
-note --spec: `fp note PLAN promote NUMBER` adds to the spec `learnt`
-note --to: every later builder gets a note: `fp note PLAN add 'WARN: TEXT'`
-report --watch: `fp status --watch` follows a run
-report markdown: it is what `fp report` prints
-rollback|retry --dry-run: `fp why PLAN TASK` names the commit that would be undone
-specs show: `fp specs for PLAN TASK` prints those that apply
-specs --strict: `fp specs list --format json` has the faults
-verdict --file: give each judgement by itself: --pass 'N: EVIDENCE' or --fail 'N: REASON'";
-
-/// Commands of earlier versions and of other tools, and what does the same.
+/// Commands of other tools, and what does the same.
 const MEANT: &str = "\
 init|create|goal: `fp new GOAL` makes a plan; in Claude Code, `/fp:plan GOAL` does all of it
 ls|list: `fp plans` lists the plans, `fp status` the tasks of one
@@ -391,9 +334,18 @@ resume|continue: `fp run` goes on with a run; in Claude Code, `/fp:implement`
 version: `fp --version`
 open|view|page: `fp show --format html --out plan.html` writes a page
 stop|abort|kill: `fp cancel` ends the run
-undo|revert: `fp retry PLAN TASK --undo` undoes a task that is done
+undo|revert|rollback: `fp retry PLAN TASK --undo` undoes a task that is done
 fail: `fp cancel PLAN TASK --reason TEXT` gives a task up
+release: `fp retry PLAN TASK --release` frees a task whose builder is gone
 bundle: `fp install --bundle DIR` writes the plugin to a folder
+completions: `fp install --completions SHELL` prints them
+uninstall: `fp install --remove` undoes the installation
+evidence: `fp why PLAN TASK --evidence` shows it
+explain: `fp validate --explain RULE` explains a rule
+fmt|format: `fp validate PLAN --fmt` writes the tree in its canonical form
+handoff: `fp report PLAN --handoff` writes it
+leave: `fp fleet PLAN --leave` leaves a shared plan
+ready: `fp status PLAN --ready` checks whether a run can start
 ci: `fp run` on a runner that `fp join` lets into a shared plan does what it did
 config schema: `fp help config` says what each setting takes
 debt: `fp note PLAN add 'DEBT: TEXT'` notes work for later, and `fp new` lists it
@@ -431,7 +383,7 @@ fn refuse_agent() -> Result<(), CommandError> {
 
 #[cfg(test)]
 mod tests {
-    use clap::{Command, CommandFactory, Parser as _};
+    use clap::{Command, CommandFactory as _};
     use fp_run::hook::own_command::{Caller, LineJudgement, judge_line};
 
     #[test]
@@ -439,29 +391,8 @@ mod tests {
         super::Cli::command().debug_assert();
     }
 
-    /// Each gone word is refused, so that its replacement is named.
     #[test]
-    fn gone_words_are_gone_and_behind_commands() {
-        for line in super::GONE.lines() {
-            let (words, instead) = line.split_once(": ").unwrap();
-            let (commands, gone) = words.split_once(' ').unwrap();
-            for command in commands.split('|') {
-                for word in gone.split('|') {
-                    let told = super::commands_behind(super::GONE, &format!("{command} {word}"));
-                    assert_eq!(told, Some(instead), "{command} {word}");
-                    let call = match command {
-                        "fmt" | "rollback" | "uninstall" => continue,
-                        "export" | "show" | "report" if !word.starts_with('-') => {
-                            vec!["fp", command, "--format", word]
-                        }
-                        "import" if !word.starts_with('-') => vec!["fp", command, "--from", word],
-                        "linear" => vec!["fp", command, word, "PLAN"],
-                        _ => vec!["fp", command, word],
-                    };
-                    assert!(super::Cli::try_parse_from(&call).is_err(), "{call:?}");
-                }
-            }
-        }
+    fn words_that_people_try() {
         let told = |words| super::commands_behind(super::MEANT, words);
         assert!(told("ci").is_some() && told("task split").is_some());
         assert_eq!((told("split"), told("status")), (None, None));

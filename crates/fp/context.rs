@@ -16,21 +16,21 @@ use fp_host::file::reason_of;
 use fp_host::lead::LeadLook;
 use fp_host::plan::{OpenPlan, Tree};
 use fp_host::plan_folder::{PlanFolder, Plans};
-use fp_host::process::{AGENT_NAME, AGENT_TASK, LED_CHECKOUT};
+use fp_host::process::{AGENT_NAME, AGENT_ROLE, AGENT_TASK, LED_CHECKOUT};
 use fp_host::repo::Repo;
 use fp_host::run::worktree;
 use fp_host::store::{Ledger, Store};
 pub(crate) use fp_host::trust::consent_of;
 use fp_host::trust::{Consent, ConsentSource, TrustStore};
 use fp_plan::plan::id::PlanId;
-use fp_plan::settings::{RemovedSetting, Settings, SettingsLayer};
+use fp_plan::settings::{Settings, SettingsLayer};
 use fp_plan::text::visible;
 use fp_run::interview::PlanningStep;
 use fp_run::report::lasted;
 use fp_run::report::standing::{LeadPresence, RunStanding};
 use fp_run::report::status::StatusReport;
 use fp_run::run::State;
-use fp_run::run::state::TaskState;
+use fp_run::run::state::{Role, TaskState};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -51,7 +51,6 @@ pub(crate) struct Context {
     config: OnceCell<Config>,
     settings: OnceCell<Settings>,
     /// The settings of earlier versions that were already reported.
-    told_of: RefCell<BTreeSet<&'static str>>,
     /// The plan that was opened last, which hints refer to.
     pub(crate) opened: RefCell<Option<PlanId>>,
 }
@@ -77,7 +76,6 @@ impl Context {
             repo: OnceCell::new(),
             config: OnceCell::new(),
             settings: OnceCell::new(),
-            told_of: RefCell::default(),
             opened: RefCell::default(),
         }
     }
@@ -108,6 +106,19 @@ impl Context {
             true => Ok(()),
             false => Err(
                 CommandError::refused(format!("task {} is not yours", task.leaf.id))
+                    .with_hint("do what you were started for, and end your turn"),
+            ),
+        }
+    }
+
+    /// Fails if an agent's process makes this call, and wasn't started to judge the whole.
+    pub(crate) fn expect_own_whole(&self) -> Result<(), CommandError> {
+        let role = std::env::var(AGENT_ROLE).ok();
+        let is_other = role.is_some_and(|role| role != Role::Verifier.into_str());
+        match is_other || std::env::var_os(AGENT_TASK).is_some() {
+            false => Ok(()),
+            true => Err(
+                CommandError::refused("you were not asked to judge the whole")
                     .with_hint("do what you were started for, and end your turn"),
             ),
         }
@@ -162,10 +173,6 @@ impl Context {
         }
         let env = |name: &str| self.env(name);
         let config = Config::load(self.repo(), &env)?;
-        config
-            .layers
-            .iter()
-            .for_each(|(_, layer)| self.tell_removed(layer));
         Ok(self.config.get_or_init(|| config))
     }
 
@@ -188,18 +195,7 @@ impl Context {
 
     /// The settings in force for a plan, including the flags that it was created with.
     pub(crate) fn settings_for(&self, folder: &PlanFolder) -> Result<Settings, CommandError> {
-        let layer = folder.settings()?;
-        self.tell_removed(&layer);
-        self.settings_with(SettingOrigin::Plan, layer)
-    }
-
-    /// Says what replaces each setting of an earlier version, once per setting.
-    fn tell_removed(&self, layer: &SettingsLayer) {
-        for RemovedSetting { key, instead } in &layer.removed {
-            if self.told_of.borrow_mut().insert(key) {
-                self.warn(format_args!("`{key}` is no setting any more: {instead}; `fp config unset {key}` takes it out"));
-            }
-        }
+        self.settings_with(SettingOrigin::Plan, folder.settings()?)
     }
 
     pub(crate) fn plans(&self) -> Result<Plans, CommandError> {
@@ -510,7 +506,6 @@ pub(crate) fn planning_step(plan: &OpenPlan) -> PlanningStep {
     let record = plan.folder.record().unwrap_or_default();
     let is_missing = |name| !plan.folder.file(name).exists();
     let is_due = |step: &PlanningStep| match step {
-        PlanningStep::PreAnalysis => is_missing("pre-analysis.md"),
         PlanningStep::Interview => is_missing("interview.md"),
         PlanningStep::Research => is_missing("research.md"),
         PlanningStep::Decompose => is_missing("tasks.md"),

@@ -8,6 +8,7 @@ mod demo;
 mod error;
 mod features;
 mod input;
+mod pace;
 mod pages;
 #[cfg(test)]
 #[path = "../../tests/plugin_lint/mod.rs"]

@@ -141,7 +141,7 @@ impl Stage {
         }
         stage.fp(&["new", GOAL])?;
         fs::write(stage.plan()?.join("tasks.md"), tree())?;
-        stage.fp(&["validate", "--gate"])?;
+        stage.fp(&["validate"])?;
         Ok(stage)
     }
 

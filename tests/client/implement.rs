@@ -50,7 +50,7 @@ fn a_plan_is_built_to_one_verified_commit_a_task() {
         assert!(
             requests[0]
                 .system_prompt()
-                .contains("You judge one submitted task.")
+                .contains("You judge one submitted task, or the result of a plan as a whole.")
         );
     }
     let evidence = sample.read(&format!(

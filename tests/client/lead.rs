@@ -116,7 +116,9 @@ fn codex_builds_and_claude_judges() {
     let stand_in = StandIn::start(move |request| cast.reply(request));
     let client = Client::new(&stand_in, sample.path())
         .with_agents()
-        .with_configuration(r#"{ "agents": { "builder": { "program": "codex" } } }"#);
+        .with_configuration(
+            r#"{ "agents": { "builder": { "program": "codex" } }, "verify": { "judge": "each" } }"#,
+        );
     lead(&sample, &client, &[], &stand_in);
     let cost = status(&sample)["cost"].clone();
     let programs: Vec<_> = cost["agents"]
@@ -190,7 +192,7 @@ fn hand_over(cast: Cast, choice: &str) -> (StandIn, usize) {
     let client = Client::new(&stand_in, sample.path())
         .with_agents()
         .with_plugin(&plugin())
-        .with_configuration(r#"{ "engine": "processes" }"#);
+        .with_configuration(r#"{ "engine": "processes", "verify": { "judge": "each" } }"#);
     let session = client
         .converse(&format!("/fp:implement {PLAN} --builders 3"))
         .choosing_once(choice);

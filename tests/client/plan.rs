@@ -23,7 +23,7 @@ tests![
     nothing_is_planned_when_nobody_can_be_asked,
     a_direct_plan_stays_unapproved_when_nobody_can_be_asked,
     assumptions_are_recorded_as_such_with_auto,
-    a_full_plan_is_analysed_first,
+    a_full_plan_is_researched_too,
     a_user_who_changes_the_plan_is_shown_the_changed_one,
     a_user_who_stops_leaves_the_plan_unapproved,
     a_tree_that_fails_its_critique_is_revised,
@@ -37,7 +37,7 @@ tests![
 
 const GOAL: &str = "add a greeting command";
 
-/// A cast whose decomposer first writes a tree with a dependency on a task that doesn't exist.
+/// A cast whose planner first writes a tree with a dependency on a task that doesn't exist.
 fn cast() -> Cast {
     let wrong = TASKS.replace("  - Dependencies: 1\n", "  - Dependencies: 9\n");
     assert_ne!(wrong, TASKS);
@@ -94,13 +94,13 @@ fn assert_planned(sample: &Sample) {
 }
 
 fn assert_revised(stand_in: &StandIn) {
-    let decomposer = stand_in.of_agent("decomposer");
+    let planner = stand_in.of_agent("planner");
     assert!(
-        decomposer[0]
+        planner[0]
             .system_prompt()
-            .contains("You write a plan's `tasks.md`")
+            .contains("You turn a goal into a plan")
     );
-    let refused = decomposer
+    let refused = planner
         .iter()
         .filter(|request| request.last_result().contains("unknown-dependency"));
     assert_eq!(
@@ -182,20 +182,14 @@ fn the_user_is_asked_and_the_plan_is_approved() {
     );
     assert_planned(&sample);
     assert_revised(&stand_in);
-    assert_eq!(asked(&ended), [INTERVIEW, TESTING, APPROACH, REVIEW]);
+    assert_eq!(asked(&ended), [INTERVIEW, TESTING, REVIEW]);
     let mut agents = agents(&stand_in);
     agents.sort();
-    let roles = ["critic", "decomposer", "interviewer", "researcher"];
+    let roles = ["critic", "planner", "planner"];
     assert_eq!(agents, roles.map(|role| format!("fp:{role}")));
-    assert_eq!(
-        log(&sample, "interviewed").len(),
-        3,
-        "two rounds and the approach"
-    );
+    assert_eq!(log(&sample, "interviewed").len(), 2, "two rounds");
     let interview = read(&sample, "interview.md");
-    for words in ["HELLO, ADA", "A flag of bin/hello"] {
-        assert!(interview.contains(words), "{interview}");
-    }
+    assert!(interview.contains("HELLO, ADA"), "{interview}");
     assert!(read(&sample, "critique.md").starts_with("PASS"));
 }
 
@@ -206,7 +200,6 @@ fn the_user_is_asked_in_a_terminal() {
     terminal.enter(&format!("/fp:plan --mode pipeline {GOAL}"));
     terminal.answer(INTERVIEW, 2);
     terminal.answer(TESTING, 1);
-    terminal.answer(APPROACH, 1);
     terminal.answer(REVIEW, 1);
     terminal.wait_for(PLANNED);
 
@@ -236,7 +229,7 @@ fn nothing_is_planned_when_nobody_can_be_asked() {
     );
     assert_eq!(
         agents(&stand_in),
-        ["fp:interviewer"],
+        ["fp:planner"],
         "it says what there would have been to ask"
     );
     assert_eq!(read(&sample, "tasks.md"), "");
@@ -289,13 +282,13 @@ fn assumptions_are_recorded_as_such_with_auto() {
     assert_eq!(log(&sample, "approved")[0]["by"], "auto");
 }
 
-fn a_full_plan_is_analysed_first() {
+fn a_full_plan_is_researched_too() {
     let (sample, stand_in, ended) = planned(cast(), "--mode full", &[]);
     assert_planned(&sample);
-    assert_eq!(agents(&stand_in)[..2], ["fp:analyst", "fp:interviewer"]);
+    assert_eq!(agents(&stand_in)[..2], ["fp:planner", "fp:researcher"]);
     assert_eq!(
-        asked(&ended)[..2],
-        [INTERVIEW, AMBIGUITY],
+        asked(&ended)[..4],
+        [INTERVIEW, AMBIGUITY, TESTING, APPROACH],
         "what is ambiguous is asked"
     );
     let interview = json(&sample, &["interview"]);
@@ -312,7 +305,7 @@ fn a_user_who_changes_the_plan_is_shown_the_changed_one() {
     cast.planner = cast.planner.revising(&changed);
     let (sample, stand_in, ended) = planned(cast, "--mode pipeline", &["Discuss", "Change"]);
     assert_planned(&sample);
-    assert_eq!(asked(&ended)[3..], [REVIEW, REVIEW, REVIEW]);
+    assert_eq!(asked(&ended), [INTERVIEW, TESTING, REVIEW, REVIEW, REVIEW]);
     assert_eq!(read(&sample, "tasks.md"), changed);
     assert!(read(&sample, "interview.md").contains(WISH));
     let shown = stand_in
@@ -338,48 +331,38 @@ fn a_user_who_stops_leaves_the_plan_unapproved() {
 const FAILING: &str = "--pass 1.1,2 --fail '1.2 criteria: BYE in which case'";
 
 fn a_tree_that_fails_its_critique_is_revised() {
-    let (once, twice) = (
-        TASKS.replace("prints `BYE`", "prints `BYE` once"),
-        TASKS.replace("prints `BYE`", "prints just `BYE`"),
-    );
+    let revised = TASKS.replace("prints `BYE`", "prints `BYE` once");
     let mut cast = cast();
-    cast.planner = cast
-        .planner
-        .revising(&once)
-        .revising(&twice)
-        .criticising(FAILING)
-        .criticising(FAILING);
+    cast.planner = cast.planner.revising(&revised).criticising(FAILING);
     let (sample, stand_in, _ended) = planned(cast, "--mode pipeline", &[]);
     assert_planned(&sample);
     let verdicts: Vec<_> = log(&sample, "critiqued")
         .iter()
         .map(|round| round["verdict"].clone())
         .collect();
-    assert_eq!(verdicts, ["FAIL", "FAIL", "PASS"]);
-    assert_eq!(read(&sample, "tasks.md"), twice);
+    assert_eq!(verdicts, ["FAIL", "PASS"]);
+    assert_eq!(read(&sample, "tasks.md"), revised);
     let critics = agents(&stand_in)
         .iter()
         .filter(|agent| *agent == "fp:critic")
         .count();
-    assert_eq!(critics, 3);
+    assert_eq!(critics, 2);
     assert!(read(&sample, "critique.md").starts_with("PASS"));
 }
 
 fn a_critique_that_never_passes_is_left_to_the_user() {
     let revised = |words: &str| TASKS.replace("prints `BYE`", &format!("prints {words} `BYE`"));
     let mut cast = cast();
-    for words in ["just", "only"] {
-        cast.planner = cast.planner.revising(&revised(words));
-    }
-    for _ in 0..3 {
+    cast.planner = cast.planner.revising(&revised("just"));
+    for _ in 0..2 {
         cast.planner = cast.planner.criticising(FAILING);
     }
     let (sample, stand_in, ended) = planned(cast, "--mode pipeline", &[]);
     assert_planned(&sample);
     assert_eq!(
         log(&sample, "critiqued").len(),
-        3,
-        "three rounds and no more: {}",
+        2,
+        "two rounds and no more: {}",
         stand_in.summary()
     );
     assert_eq!(
@@ -392,7 +375,7 @@ fn a_critique_that_never_passes_is_left_to_the_user() {
 fn research_alone_ends_with_what_was_found() {
     let (sample, stand_in, ended) = planned(cast(), "--mode pipeline --research-only", &[]);
     assert!(ended.result().contains(RESEARCHED), "{}", ended.result());
-    assert!(!agents(&stand_in).contains(&"fp:decomposer".to_owned()));
+    assert_eq!(agents(&stand_in), ["fp:planner", "fp:researcher"]);
     for file in ["research.md", "interview.md"] {
         assert!(!read(&sample, file).is_empty(), "{file}");
     }
@@ -447,11 +430,11 @@ fn any_texts_are_planned_and_the_user_is_told_what_the_tree_does_not_name() {
         stand_in.summary()
     );
     assert_eq!(asked(&ended), [REVIEW]);
-    let decomposer = stand_in.of_agent("decomposer");
-    assert!(decomposer[1].last_result().contains("\"bd-4\""));
+    let planner = stand_in.of_agent("planner");
+    assert!(planner[1].last_result().contains("\"bd-4\""));
     let warning =
         "the tree names 3 of the 5 open items of its material; not: bd-4 Explain it, TASK-002";
-    for (who, requests) in [("decomposer", decomposer), ("lead", stand_in.of_lead())] {
+    for (who, requests) in [("planner", planner), ("lead", stand_in.of_lead())] {
         let told = requests
             .iter()
             .any(|request| request.last_result().contains(warning));
@@ -498,14 +481,14 @@ fn a_plan_of_another_system_is_completed_and_what_was_done_stays_done() {
         [REVIEW],
         "an imported plan has its goal already"
     );
-    assert_eq!(agents(&stand_in), ["fp:decomposer", "fp:critic"]);
-    let decomposer = &stand_in.of_agent("decomposer")[1];
+    assert_eq!(agents(&stand_in), ["fp:planner", "fp:critic"]);
+    let planner = &stand_in.of_agent("planner")[1];
     assert!(
-        decomposer
+        planner
             .last_result()
             .contains("[ID: 1.1] Capitalise a name"),
         "{}",
-        decomposer.summary()
+        planner.summary()
     );
     assert_eq!(json(&sample, &["validate"])["valid"], true);
     let imported = &log(&sample, "imported")[0];
@@ -523,7 +506,7 @@ fn a_plan_of_another_system_is_completed_and_what_was_done_stays_done() {
         .collect();
     assert_eq!(states, ["COMPLETED", "PENDING", "PENDING"], "{status:#}");
     let plan = status["planId"].as_str().expect("a plan has an id");
-    sample.fp(&["run", "start", plan]);
+    sample.fp(&["start", plan, "--here"]);
     let claimed = json(&sample, &["claim", plan, "--as", "builder-1"]);
     assert_eq!(
         claimed["task"], "1.2",

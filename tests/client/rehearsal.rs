@@ -27,7 +27,7 @@ iteration=$(($(grep -c ^verdict calls) + 1))
 case $1 in
   next) cat "next-$(grep -c ^next calls).json" ;;
   claim) printf '## TASK\nWrite it (task 1.1, iteration %s)\n\n## VERIFICATION\n- Run: test -f made\n\n    fp submit sample 1.1 --claim token\n' $iteration ;;
-  verify) printf '## Verdict\n\n    fp verdict sample 1.1 --iteration %s --pass '"'1: …' --pass '2: …' --summary '…'"'\n' $iteration ;;
+  verify) printf 'fp verdict sample 1.1 --iteration %s --from - <<END\npass 1: EVIDENCE\npass 2: EVIDENCE\n' $iteration ;;
   *) echo ok ;;
 esac
 "#;

@@ -41,6 +41,10 @@ pub(crate) struct Client<'a> {
     variables: Vec<(String, String)>,
 }
 
+/// The user's settings for `fp`: the session leads, and each task has a verifier.
+const SETTINGS: &str = r#"{ "engine": "session", "verify": { "judge": "each" } }"#;
+const FP_SETTINGS: &str = ".config/fractal-planner/config.json";
+
 impl<'a> Client<'a> {
     /// A new user who has seen the first-run dialogs and trusts `directory`.
     pub(crate) fn new(stand_in: &'a StandIn, directory: &Path) -> Self {
@@ -63,6 +67,7 @@ impl<'a> Client<'a> {
             &home.path().join(".claude/settings.json"),
             &settings.to_string(),
         );
+        write(&home.path().join(FP_SETTINGS), SETTINGS);
         let path = client_binary::search_path();
         Self {
             stand_in,
@@ -103,10 +108,7 @@ impl<'a> Client<'a> {
 
     /// Writes the user's configuration file for `fp`.
     pub(crate) fn with_configuration(self, text: &str) -> Self {
-        write(
-            &self.home.path().join(".config/fractal-planner/config.json"),
-            text,
-        );
+        write(&self.home.path().join(FP_SETTINGS), text);
         self
     }
 

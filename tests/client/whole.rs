@@ -11,7 +11,7 @@ use crate::tests;
 
 tests![
     a_small_goal_is_a_small_matter,
-    what_the_lead_fails_goes_back_to_the_builder,
+    what_the_verifier_fails_goes_back_to_the_builder,
     a_full_goal_goes_from_words_to_commits,
     a_goal_of_several_plans_begins_with_its_first_layer,
     a_headless_goal_goes_from_words_to_commits,
@@ -97,9 +97,10 @@ fn a_small_goal_is_a_small_matter() {
         .collect();
     assert_eq!(asked, ["Approve"], "one question");
     assert_eq!(started(&stand_in, "fp:builder"), 1);
+    assert_eq!(started(&stand_in, "fp:verifier"), 1);
     assert_eq!(
         agents(&stand_in),
-        1,
+        2,
         "and nobody else: {}",
         stand_in.summary()
     );
@@ -110,14 +111,14 @@ fn a_small_goal_is_a_small_matter() {
     assert_eq!(sample.uncommitted(), "");
 }
 
-/// The lead judges a direct plan, and the builder gets the lead's objections.
-fn what_the_lead_fails_goes_back_to_the_builder() {
+/// A verifier judges a direct plan, and the builder gets its objections.
+fn what_the_verifier_fails_goes_back_to_the_builder() {
     let sample = Sample::new();
     let cast = Cast {
         planner: Planner::default().drafting(DIRECT_TREE),
         builder: Builder::default().writing("1", "bin/hello", COMMENTED),
         verifier: Verifier::default().failing("1", 1, "the line is not there"),
-        // Every action, including the judgement, gets lost once.
+        // Every action gets lost once.
         loss: Loss::Everything,
     };
     let stand_in = StandIn::start(move |request| cast.reply(request));
@@ -139,7 +140,7 @@ fn what_the_lead_fails_goes_back_to_the_builder() {
         ended.result(),
         stand_in.summary()
     );
-    assert_eq!(agents(&stand_in), 1, "{}", stand_in.summary());
+    assert_eq!(agents(&stand_in), 3, "{}", stand_in.summary());
     let tasks = sample.fp(&["status", &id, "--format", "json"]);
     let tasks: serde_json::Value = serde_json::from_str(&tasks).expect("JSON");
     assert_eq!(tasks["tasks"][0]["iteration"], 2, "{tasks:#}");
@@ -168,15 +169,9 @@ fn a_full_goal_goes_from_words_to_commits() {
         .map(|prompt| &prompt.input["questions"][0]["header"])
         .collect();
     assert_eq!(asked, ["Greeting", "Tests", "Approach", "Approve"]);
-    for role in [
-        "analyst",
-        "interviewer",
-        "researcher",
-        "context-builder",
-        "decomposer",
-        "critic",
-    ] {
-        assert_eq!(started(&stand_in, &format!("fp:{role}")), 1, "{role}");
+    for (role, times) in [("planner", 2), ("researcher", 1), ("critic", 1)] {
+        let role = format!("fp:{role}");
+        assert_eq!(started(&stand_in, &role), times, "{role}");
     }
     assert_eq!(sample.new_commits().len(), 3);
     assert!(sample.tests_pass());

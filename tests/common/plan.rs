@@ -8,6 +8,9 @@ use super::{Environment, Output};
 /// Id of the plan that [`Environment::plan`] writes.
 pub(crate) const PLAN: &str = "sample-20261121";
 
+/// Settings of a user who wants a verifier for each task.
+pub(crate) const JUDGE_EACH: &str = r#"{ "verify": { "judge": "each" } }"#;
+
 /// A leaf of a sample tree: its id, its dependencies, its file and its test command.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Leaf<'a> {
@@ -59,25 +62,39 @@ pub(crate) fn tree(leaves: &[Leaf<'_>]) -> String {
             text,
             "- [ID: {id}] Write part {id} (Complexity: 2)\n  - Acceptance:\n    - `{file}` has a line about {id}\n  \
              - Dependencies: {after}\n  - Files: {file}\n  - Tests Required: no\n  - Hints:\n    - One line\n    \
-             - A newline at its end\n  - Guardrails:\n    - Do NOT modify files outside: {file}\n    \
-             - Do NOT add new dependencies\n  - Test Commands: {test}\n"
+             - A newline at its end\n  - Test Commands: {test}\n"
         );
     }
     text
 }
 
 impl Environment {
-    /// Writes the plan [`PLAN`] with this tree.
+    /// Writes the plan [`PLAN`] with this tree. A verifier judges each of its tasks, unless the user's settings are
+    /// there already.
     pub(crate) fn plan(&self, tree: &str) {
+        self.judge_each();
         self.write(".fractal-planner/plans/.gitignore", "*\n");
         self.write(&format!(".fractal-planner/plans/{PLAN}/tasks.md"), tree);
+    }
+
+    /// Has a verifier judge each task, unless the user's settings are there already.
+    pub(crate) fn judge_each(&self) {
+        let folder = self.beside("home/.config/fractal-planner");
+        if !folder.join("config.json").exists() {
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("config.json"), JUDGE_EACH).unwrap();
+        }
     }
 
     /// Makes builders share the checkout, however many there are.
     pub(crate) fn shared(self) -> Self {
         let folder = self.beside("home/.config/fractal-planner");
         std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(folder.join("config.json"), r#"{ "isolation": "shared" }"#).unwrap();
+        std::fs::write(
+            folder.join("config.json"),
+            r#"{ "isolation": "shared", "verify": { "judge": "each" } }"#,
+        )
+        .unwrap();
         self
     }
 

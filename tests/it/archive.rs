@@ -175,7 +175,7 @@ fn an_archived_plan_is_put_away_whole() {
 #[test]
 fn what_is_not_archived() {
     let environment = finished();
-    environment.done(&["run", "start", PLAN]);
+    environment.done(&["run", "start", PLAN, "--here"]);
     assert_snapshot!(environment.fp(&["plans", "archive", PLAN]), @"
     exit status: 1
     --- stderr

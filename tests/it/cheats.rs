@@ -219,7 +219,7 @@ fn repository(place: Place, seconds: u32) -> Environment {
     fs::create_dir_all(&folder).unwrap();
     // What is measured has to be right also where nothing confines a command.
     let config = format!(
-        r#"{{ "isolation": "{isolation}", "verify": {{ "timeoutSeconds": {seconds} }}, "sandbox": {{ "mode": "off" }} }}"#
+        r#"{{ "isolation": "{isolation}", "verify": {{ "timeoutSeconds": {seconds}, "judge": "each" }}, "sandbox": {{ "mode": "off" }} }}"#
     );
     fs::write(folder.join("config.json"), config).unwrap();
     environment

@@ -153,7 +153,7 @@ fn a_specification_needs_no_round_and_no_research() {
     assert_snapshot!(told, @"
     exit status: 0
     --- stdout
-    Recorded. Interview: clear; next: the step decompose
+    Recorded; requirement R1. Interview: clear; next: the step decompose
     ");
     assert_eq!(environment.fp(&["interview", "check", plan]).code, 0);
     environment.done(&[
@@ -226,7 +226,7 @@ fn nobody_is_asked_for_ever() {
     - objective: not said yet: --objective TEXT
     - scope: not said yet: --include TEXT
     - tests: not said yet: --tests TEXT
-    next: the step research
+    next: the step decompose
     ");
     let page = environment.read(&format!("{FOLDER}/interview.md"));
     assert_snapshot!(page.split_once("## Still missing").unwrap().1, @"

@@ -35,7 +35,7 @@ fn the_defaults() {
     commentChecker.enabled   default  true
     commentChecker.ignore    default  none
     commentChecker.mode      default  warn
-    engine                   default  session
+    engine                   default  auto
     exclusive                default  none
     executionOrder           default  document-order
     fleet.leaseMinutes       default  15
@@ -48,7 +48,7 @@ fn the_defaults() {
     linear.project           default  -
     linear.statusMap         default  {}
     linear.team              default  -
-    maxComplexity            default  4
+    maxComplexity            default  7
     maxIterations            default  3
     maxParallelTasks         default  1
     noCommit                 default  false
@@ -60,6 +60,7 @@ fn the_defaults() {
     sandbox.write            default  none
     skipPlanReview           default  false
     testFirst                default  false
+    verify.judge             default  risk
     verify.place             default  bench
     verify.timeoutSeconds    default  600
     --- stderr
@@ -105,7 +106,7 @@ fn where_each_value_comes_from() {
     commentChecker.enabled   runtime  false
     commentChecker.ignore    project  a, b
     commentChecker.mode      default  warn
-    engine                   default  session
+    engine                   default  auto
     exclusive                default  none
     executionOrder           default  document-order
     fleet.leaseMinutes       default  15
@@ -130,6 +131,7 @@ fn where_each_value_comes_from() {
     sandbox.write            default  none
     skipPlanReview           default  false
     testFirst                default  false
+    verify.judge             default  risk
     verify.place             default  bench
     verify.timeoutSeconds    default  600
     --- stderr

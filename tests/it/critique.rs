@@ -67,18 +67,18 @@ fn the_worst_finding_is_the_verdict() {
         "--fail",
         "3 Criteria: met by anything",
     ];
-    assert_snapshot!(environment.record(&args), @r"
+    assert_snapshot!(environment.record(&args), @"
     exit status: 1
     --- stdout
-    FAIL in round 1 of 3: 2 findings, 1 of 3 leaves pass
-    next: revise by critique.md, warnings too, then criticise again (round 2 of 3)
+    FAIL in round 1 of 2: 2 findings, 1 of 3 leaves pass
+    next: revise by critique.md, warnings too, then criticise again (round 2 of 2)
     --- stderr
     note: written to .fractal-planner/plans/sample-20261121/critique.md
     ");
     assert_snapshot!(environment.page(), @"
     FAIL
 
-    Round 1 of 3
+    Round 1 of 2
 
     - FAIL 3 (Write part 3), criteria: met by anything
     - WARN 2 (Write part 2), hints: `b.txt` is *not* there
@@ -86,34 +86,45 @@ fn the_worst_finding_is_the_verdict() {
     1 of 3 leaves pass
     ");
     environment.revise(1);
-    assert_snapshot!(environment.record(&["--pass", "1,3", "--warn", "2 hints: still vague"]), @r"
+    assert_snapshot!(environment.record(&["--pass", "1,3", "--warn", "2 hints: still vague"]), @"
     exit status: 0
     --- stdout
-    WARN in round 2 of 3: 1 finding, 2 of 3 leaves pass
+    WARN in round 2 of 2: 1 finding, 2 of 3 leaves pass
     next: review
     --- stderr
     note: written to .fractal-planner/plans/sample-20261121/critique.md
     ");
     environment.revise(2);
-    assert_snapshot!(environment.record(&["--pass", "1,2", "--pass", "3"]), @r"
-    exit status: 0
-    --- stdout
-    PASS in round 3 of 3: 0 findings, 3 of 3 leaves pass
-    next: review
+    assert_snapshot!(environment.record(&["--pass", "1,2", "--pass", "3"]), @"
+    exit status: 1
     --- stderr
-    note: written to .fractal-planner/plans/sample-20261121/critique.md
+    error: the 2 rounds of critique are over: what is still found goes to the review
+    hint: `fp critique show sample-20261121` prints the last one: show the user what it still finds
     ");
     assert_snapshot!(environment.page(), @"
-    PASS
+    WARN
 
-    Round 3 of 3
+    Round 2 of 2
 
-    3 of 3 leaves pass
+    - WARN 2 (Write part 2), hints: still vague
+
+    2 of 3 leaves pass
+
+    ---
+
+    FAIL
+
+    Round 1 of 2
+
+    - FAIL 3 (Write part 3), criteria: met by anything
+    - WARN 2 (Write part 2), hints: `b.txt` is *not* there
+
+    1 of 3 leaves pass
     ");
 }
 
 #[test]
-fn three_rounds_end_with_the_user() {
+fn two_rounds_end_with_the_user() {
     let environment = planned();
     let fail = [
         "--pass",
@@ -123,14 +134,14 @@ fn three_rounds_end_with_the_user() {
         "--fail",
         "tree coverage: R2 is missing",
     ];
-    for round in 1..=3 {
+    for round in 1..=2 {
         environment.revise(round);
         let output = environment.record(&fail);
         assert_eq!(output.code, 1, "{output}");
         assert!(
             output
                 .stdout
-                .starts_with(&format!("FAIL in round {round} of 3: ")),
+                .starts_with(&format!("FAIL in round {round} of 2: ")),
             "{output}"
         );
         let again = environment.record(&fail);
@@ -139,7 +150,7 @@ fn three_rounds_end_with_the_user() {
     assert_snapshot!(environment.record(&fail), @r"
     exit status: 1
     --- stdout
-    FAIL in round 3 of 3: 2 findings, 2 of 3 leaves pass
+    FAIL in round 2 of 2: 2 findings, 2 of 3 leaves pass
     next: review; the user decides about what is left
     --- stderr
     note: written to .fractal-planner/plans/sample-20261121/critique.md
@@ -149,7 +160,7 @@ fn three_rounds_end_with_the_user() {
     assert_snapshot!(environment.record(&["--pass", "1,2,3"]), @r"
     exit status: 1
     --- stderr
-    error: the 3 rounds of critique are over: what is still found goes to the review
+    error: the 2 rounds of critique are over: what is still found goes to the review
     hint: `fp critique show sample-20261121` prints the last one: show the user what it still finds
     ");
     assert_eq!(environment.page(), page);
@@ -157,7 +168,7 @@ fn three_rounds_end_with_the_user() {
     assert_snapshot!(environment.record(&["--pass", "1,2,3"]), @r"
     exit status: 0
     --- stdout
-    PASS in round 1 of 3: 0 findings, 3 of 3 leaves pass
+    PASS in round 1 of 2: 0 findings, 3 of 3 leaves pass
     next: review
     --- stderr
     note: written to .fractal-planner/plans/sample-20261121/critique.md
@@ -167,15 +178,17 @@ fn three_rounds_end_with_the_user() {
 #[test]
 fn it_is_shown_and_said_when_the_tree_has_changed() {
     let environment = planned();
-    assert_snapshot!(environment.fp(&["critique", "show", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["critique", "show", PLAN]), @"
     exit status: 0
     --- stdout
     No critique yet
     ");
     assert_snapshot!(environment.fp(&["critique", "show", PLAN, "--format", "json"]).stdout, @r#"
     {
+      "changed": false,
       "critique": null,
       "planId": "sample-20261121",
+      "rounds": 2,
       "schemaVersion": 1
     }
     "#);
@@ -185,7 +198,7 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
     --- stdout
     FAIL
 
-    Round 1 of 3
+    Round 1 of 2
 
     - FAIL 3 (Write part 3), scope: nobody asked for it
 
@@ -213,16 +226,13 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
     --- stdout
     FAIL
 
-    Round 1 of 3
+    Round 1 of 2
 
     - FAIL 3 (Write part 3), scope: nobody asked for it
 
     2 of 3 leaves pass
 
-    The tree has changed since. To judge next:
-
-    - 1: changed
-    - 3: has not passed yet
+    The tree has changed since
     ");
     assert_snapshot!(environment.fp(&["critique", "show", PLAN, "--format", "json"]).stdout, @r#"
     {
@@ -239,26 +249,26 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
         ],
         "leaves": 3,
         "round": 1,
-        "treeHash": "e0fb4686c4535d08a8952b5dfb15029a19d742e1fc4e2321647fc70dd40c6f95",
+        "treeHash": "46132255a6aabd6c9485bbfdef545e21171ee9d487ddc905e145b536193c2909",
         "verdict": "FAIL"
       },
-      "due": [
-        "1",
-        "3"
-      ],
       "planId": "sample-20261121",
-      "rounds": 3,
+      "rounds": 2,
       "schemaVersion": 1
     }
     "#);
-    assert_snapshot!(environment.done(&["plan", PLAN]).stdout, @r"
-    3 tasks in 3 waves, at most 1 at once; 2 could run at once
-    1. wave 1  1 Write part 1 (2)
-    2. wave 2  2 Write part 2 (2): after 1
-    3. wave 3  3 Write part 3 (2)
+    assert_snapshot!(environment.done(&["plan", PLAN]).stdout, @"
+    3 tasks, at most 1 at once
+    1. 0 min   1 Write part 1 (2)
+    2. 16 min  2 Write part 2 (2)
+    3. 8 min   3 Write part 3 (2)
 
-    Critical path, 4 of 6 complexity: 1 → 2
-    Ideal speed-up: 1.0x with 1, 1.5x with 2, 1.5x with 4, 1.5x with 8 builders
+    Critical path, 20 min: 1 → 2
+    About 26 min with 1 builder (critical path 20), about 12 min in one session; 6
+      agents
+    By builders: 26 min with 1, 20 min with 2
+    The split gains less than a fifth of one session: make it one leaf, or more
+      builders, or say why it is split: `Split: gate | context | asked`
 
     critique: FAIL in round 1, 1 finding (critique.md); the tree has changed since
     - FAIL 3 (Write part 3), scope: nobody asked for it
@@ -282,49 +292,30 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
 }
 
 #[test]
-fn the_next_round_judges_what_has_changed() {
+fn each_round_judges_every_leaf_and_keeps_what_was_found_before() {
     let environment = planned();
     environment.record(&["--pass", "1,2", "--fail", "3 scope: nobody asked for it"]);
-    let revised = [
+    environment.plan(&tree(&[
         leaf("1", "none", "a.txt"),
         leaf("2", "1", "bb.txt"),
         leaf("3", "none", "c.txt"),
-    ];
-    environment.plan(&tree(
-        &[&revised[..], &[leaf("4", "none", "d.txt")]].concat(),
-    ));
-    let shown = environment.done(&["critique", "show", PLAN]).stdout;
+    ]));
+    let refused = environment.record(&["--pass", "3"]);
     assert!(
-        shown.ends_with(
-            "To judge next:\n\n- 2: changed\n- 3: has not passed yet\n\
-             - 4: has not passed yet\n"
-        ),
-        "{shown}"
-    );
-    let refused = environment.record(&["--pass", "2,4"]);
-    assert!(
-        refused.stderr.starts_with("error: not judged: 3\n"),
+        refused.stderr.starts_with("error: not judged: 1, 2\n"),
         "{refused}"
     );
-    let warned = environment.record(&["--pass", "2,4", "--warn", "3 scope: wide"]);
+    let warned = environment.record(&["--pass", "1,2", "--warn", "3 scope: wide"]);
     assert!(
         warned
             .stdout
-            .starts_with("WARN in round 2 of 3: 1 finding, 3 of 4 leaves pass"),
+            .starts_with("WARN in round 2 of 2: 1 finding, 2 of 3 leaves pass"),
         "{warned}"
     );
-    environment.plan(&tree(&revised));
-    let left = environment.record(&["--pass", "3"]);
+    let page = environment.page();
     assert!(
-        left.stdout
-            .starts_with("PASS in round 3 of 3: 0 findings, 3 of 3 leaves pass"),
-        "{left}"
-    );
-    environment.done(&["approve", PLAN, "--yes"]);
-    let anew = environment.record(&["--pass", "3"]);
-    assert!(
-        anew.stderr.starts_with("error: not judged: 1, 2\n"),
-        "{anew}"
+        page.contains("FAIL 3 (Write part 3), scope: nobody asked for it"),
+        "what was found before stays: {page}"
     );
 }
 
@@ -352,7 +343,7 @@ fn texts_stay_as_they_were_given() {
         "--decision",
         &format!("# {said}?|## {said}\n- no"),
     ]);
-    let handoff = environment.done(&["handoff", PLAN]).stdout;
+    let handoff = environment.done(&["report", "--handoff", PLAN]).stdout;
     let expect = format!("- # {said}? ## {said} - no (by the user)\n");
     assert!(handoff.contains(&expect), "{handoff}");
     assert_eq!(
@@ -389,12 +380,12 @@ fn json_has_all_of_it() {
         ],
         "leaves": 3,
         "round": 1,
-        "treeHash": "e0fb4686c4535d08a8952b5dfb15029a19d742e1fc4e2321647fc70dd40c6f95",
+        "treeHash": "46132255a6aabd6c9485bbfdef545e21171ee9d487ddc905e145b536193c2909",
         "verdict": "WARN"
       },
       "next": "review",
       "planId": "sample-20261121",
-      "rounds": 3,
+      "rounds": 2,
       "schemaVersion": 1
     }
     --- stderr
@@ -475,18 +466,18 @@ fn only_a_valid_tree_is_criticised_and_none_whose_run_is_on() {
 fn a_text_of_several_lines_is_one_line() {
     let environment = planned();
     let finding = "3 Guardrails: first\n\n# second \u{1b}[31m";
-    assert_snapshot!(environment.record(&["--pass", "1,2", "--fail", finding]), @r"
+    assert_snapshot!(environment.record(&["--pass", "1,2", "--fail", finding]), @"
     exit status: 1
     --- stdout
-    FAIL in round 1 of 3: 1 finding, 2 of 3 leaves pass
-    next: revise by critique.md, warnings too, then criticise again (round 2 of 3)
+    FAIL in round 1 of 2: 1 finding, 2 of 3 leaves pass
+    next: revise by critique.md, warnings too, then criticise again (round 2 of 2)
     --- stderr
     note: written to .fractal-planner/plans/sample-20261121/critique.md
     ");
     assert_snapshot!(environment.page(), @"
     FAIL
 
-    Round 1 of 3
+    Round 1 of 2
 
     - FAIL 3 (Write part 3), guardrails: first # second [31m
 

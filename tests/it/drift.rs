@@ -361,7 +361,7 @@ fn what_the_plan_takes_back_is_drift_at_no_moment() {
         env!("CARGO_BIN_EXE_fp")
     );
     environment.git_hook("post-commit", &script);
-    environment.done(&["rollback", PLAN, &task]);
+    environment.done(&["retry", "--undo", PLAN, &task]);
     let said = std::fs::read_to_string(environment.beside("home/said")).unwrap();
     assert!(said.contains("wait for"), "{said}");
     std::fs::remove_file(environment.path(".git/hooks/post-commit")).unwrap();

@@ -8,7 +8,7 @@ const FILE: &str = ".fractal-planner/plans/sample-20261121/evidence/task-1-verif
 
 /// The output, with the command's duration masked.
 fn shown(environment: &Environment, flags: &[&str]) -> Output {
-    let output = environment.fp(&[&["evidence", PLAN, "1"], flags].concat());
+    let output = environment.fp(&[&["why", "--evidence", PLAN, "1"], flags].concat());
     let time = regex::Regex::new(r"\d+\.\d+ s\b").unwrap();
     Output {
         stdout: time.replace(&output.stdout, "[TIME]").into_owned(),
@@ -84,14 +84,14 @@ fn what_a_verdict_rests_on() {
     fine
     ");
     let json = environment
-        .done(&["evidence", PLAN, "1", "--format", "json"])
+        .done(&["why", "--evidence", PLAN, "1", "--format", "json"])
         .json();
     assert_eq!(json["text"], environment.read(FILE));
     assert!(
         FILE.ends_with(json["file"].as_str().unwrap()) && json["task"] == "1",
         "{json}"
     );
-    let failed = judged(false).fp(&["evidence", PLAN, "1"]);
+    let failed = judged(false).fp(&["why", "--evidence", PLAN, "1"]);
     assert!(failed.stdout.contains("\nResult: FAIL\n"), "{failed}");
     assert_eq!(failed.code, 0, "reading it went well");
 }
@@ -99,13 +99,13 @@ fn what_a_verdict_rests_on() {
 #[test]
 fn where_there_is_none() {
     let environment = judged(true);
-    assert_snapshot!(environment.fp(&["evidence", PLAN, "2"]), @r"
+    assert_snapshot!(environment.fp(&["why", "--evidence", PLAN, "2"]), @r"
     exit status: 1
     --- stderr
     error: task 2 has no evidence: it is waiting, and no verdict has been recorded
     hint: `fp status sample-20261121` shows where each task is
     ");
-    assert_snapshot!(environment.fp(&["evidence", PLAN, "7"]), @r"
+    assert_snapshot!(environment.fp(&["why", "--evidence", PLAN, "7"]), @r"
     exit status: 1
     --- stderr
     error: the approved plan has no leaf 7
@@ -117,7 +117,7 @@ fn where_there_is_none() {
 fn a_file_that_is_no_text_is_named() {
     let environment = judged(true);
     environment.write(FILE, [0xff, 0xfe]);
-    let output = environment.fp(&["evidence", PLAN, "1"]);
+    let output = environment.fp(&["why", "--evidence", PLAN, "1"]);
     assert_eq!(output.code, 2);
     assert!(output.stderr.contains("task-1-verification.md"), "{output}");
 }
@@ -127,13 +127,13 @@ fn a_file_that_says_other_than_the_log_is_noted() {
     let environment = judged(false);
     let text = environment.read(FILE);
     environment.write(FILE, text.replace("Result: FAIL", "Result: PASS"));
-    let output = environment.fp(&["evidence", PLAN, "1"]);
+    let output = environment.fp(&["why", "--evidence", PLAN, "1"]);
     assert_eq!(
         output.stderr,
         "note: the file was edited: by the log the task did not pass\n"
     );
     environment.write(FILE, text.replace("Task 1\n", "Task 2\n"));
-    let output = environment.fp(&["evidence", PLAN, "1"]);
+    let output = environment.fp(&["why", "--evidence", PLAN, "1"]);
     assert_eq!(
         output.stderr,
         "note: the file was edited: by the log the task did not pass\n"
@@ -147,7 +147,7 @@ fn a_folder_that_leads_elsewhere_is_not_followed() {
     let folder = environment.path(".fractal-planner/plans/sample-20261121/evidence");
     std::fs::rename(&folder, environment.beside("elsewhere")).unwrap();
     std::os::unix::fs::symlink(environment.beside("elsewhere"), &folder).unwrap();
-    let output = environment.fp(&["evidence", PLAN, "1"]);
+    let output = environment.fp(&["why", "--evidence", PLAN, "1"]);
     assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{output}");
 }
 
@@ -174,5 +174,5 @@ fn each_try_is_kept_the_last_one_first() {
         text.contains("\n\nfine\n\n# Verification Evidence: Task 1\n"),
         "{text}"
     );
-    assert_eq!(environment.fp(&["evidence", PLAN, "1"]).stderr, "");
+    assert_eq!(environment.fp(&["why", "--evidence", PLAN, "1"]).stderr, "");
 }

@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use unicode_width::UnicodeWidthStr as _;
 
 fn explain(args: &[&str]) -> Output {
-    Environment::new().fp(&[&["explain"], args].concat())
+    Environment::new().fp(&[&["validate", "--explain"], args].concat())
 }
 
 #[test]
@@ -38,38 +38,18 @@ fn every_page_fits_eighty_columns() {
 
 #[test]
 fn one_rule() {
-    assert_snapshot!(explain(&["missing-guardrails"]), @r"
-    exit status: 0
-    --- stdout
-    missing-guardrails (error)
-
-    A leaf without guardrails.
-
-    A builder that is told only what to do also does what seems useful beside it.
-    Guardrails say where the task ends.
-
-    Bad:
-
-        - [ID: 1] Parse numbers (Complexity: 2)
-          - Files: src/number.rs
-
-    Good:
-
-        - [ID: 1] Parse numbers (Complexity: 2)
-          - Files: src/number.rs
-          - Guardrails:
-            - Do NOT modify files outside: src/number.rs
-            - Do NOT add new dependencies
-
-    `fp validate --fix`: Inserts the baseline two: the boundary of the task's files,
-    and no new dependencies.
-    ");
+    assert_snapshot!(explain(&["missing-guardrails"]), @r#"
+    exit status: 2
+    --- stderr
+    error: there is no rule "missing-guardrails"
+    hint: did you mean `missing-files`?
+    "#);
     assert_snapshot!(explain(&["over-complexity", "--format", "json"]), @r#"
     exit status: 0
     --- stdout
     {
-      "bad": "- [ID: 1] Rewrite the whole parser (Complexity: 7)",
-      "finds": "A leaf whose complexity is above `maxComplexity`",
+      "bad": "- [ID: 1] Rewrite the whole parser (Complexity: 10)",
+      "finds": "A leaf whose complexity is above `maxComplexity`, or above 9 if it is the only one",
       "fix": null,
       "good": "- [ID: 1] Rewrite the number parser (Complexity: 3)",
       "id": "over-complexity",

@@ -116,7 +116,7 @@ fn begun() -> Environment {
         "--summary",
         "fine",
     ]);
-    environment.done(&["fail", PLAN, "1.2", "--reason", "no `Korean`\nhere"]);
+    environment.done(&["cancel", PLAN, "1.2", "--reason", "no `Korean`\nhere"]);
     environment.claim_task("builder-2", "3");
     environment
 }
@@ -239,7 +239,7 @@ fn a_plan_that_was_exported_as_json_is_the_same_when_it_comes_back() {
         (&before["title"], &before["goal"])
     );
     assert_eq!(after["tasks"], before["tasks"]);
-    environment.done(&["fmt", PLAN]);
+    environment.done(&["validate", "--fmt", PLAN]);
     let old = environment.read(&format!("{FOLDER}/tasks.md"));
     let new = environment.read(&format!(".fractal-planner/plans/{id}/tasks.md"));
     let gone: Vec<&str> = old

@@ -34,7 +34,7 @@ fn place() -> Environment {
 #[test]
 fn a_tree_is_written_in_the_list_dialect() {
     let environment = place();
-    assert_snapshot!(environment.fp(&["fmt", "tree.md"]), @r"
+    assert_snapshot!(environment.fp(&["validate", "--fmt", "tree.md"]), @r"
     exit status: 0
     --- stderr
     note: tree.md is in canonical form now
@@ -66,7 +66,7 @@ fn a_tree_is_written_in_the_list_dialect() {
             .unwrap()
     };
     let before = modified();
-    assert_snapshot!(environment.fp(&["fmt", "tree.md"]), @r"
+    assert_snapshot!(environment.fp(&["validate", "--fmt", "tree.md"]), @r"
     exit status: 0
     --- stderr
     note: tree.md is in canonical form
@@ -77,12 +77,12 @@ fn a_tree_is_written_in_the_list_dialect() {
 #[test]
 fn checking_writes_nothing() {
     let environment = place();
-    assert_snapshot!(environment.fp(&["fmt", "tree.md", "--check"]), @r"
+    assert_snapshot!(environment.fp(&["validate", "--fmt", "tree.md", "--check"]), @r"
     exit status: 1
     --- stderr
     note: tree.md is not in canonical form
     ");
-    assert_snapshot!(environment.fp(&["fmt", "tree.md", "--check", "--format", "json"]), @r#"
+    assert_snapshot!(environment.fp(&["validate", "--fmt", "tree.md", "--check", "--format", "json"]), @r#"
     exit status: 1
     --- stdout
     {
@@ -92,7 +92,7 @@ fn checking_writes_nothing() {
     }
     "#);
     assert_eq!(environment.read("tree.md"), TREE);
-    assert_snapshot!(environment.fp(&["fmt", "tree.md", "--format", "json"]), @r#"
+    assert_snapshot!(environment.fp(&["validate", "--fmt", "tree.md", "--format", "json"]), @r#"
     exit status: 0
     --- stdout
     {
@@ -109,16 +109,21 @@ fn checking_writes_nothing() {
 fn line_ends_stay_as_they_are() {
     let environment = place();
     environment.write("tree.md", TREE.replace('\n', "\r\n"));
-    environment.done(&["fmt", "tree.md"]);
+    environment.done(&["validate", "--fmt", "tree.md"]);
     let text = fs::read_to_string(environment.path("tree.md")).unwrap();
     assert_eq!(text.matches('\n').count(), text.matches("\r\n").count());
-    assert_eq!(environment.fp(&["fmt", "tree.md", "--check"]).code, 0);
+    assert_eq!(
+        environment
+            .fp(&["validate", "--fmt", "tree.md", "--check"])
+            .code,
+        0
+    );
 }
 
 #[test]
 fn what_is_no_tree_or_not_readable_is_left_alone() {
     let environment = place();
-    assert_snapshot!(environment.fp(&["fmt", "README.md"]), @r"
+    assert_snapshot!(environment.fp(&["validate", "--fmt", "README.md"]), @r"
     exit status: 1
     --- stderr
     error: README.md is unchanged: there is no task in it
@@ -126,14 +131,14 @@ fn what_is_no_tree_or_not_readable_is_left_alone() {
     ");
     let text = "- [ID: 1] A\n- [ID 2] B\n- [ID=3] C\n";
     environment.write("tree.md", text);
-    assert_snapshot!(environment.fp(&["fmt", "tree.md"]), @r"
+    assert_snapshot!(environment.fp(&["validate", "--fmt", "tree.md"]), @r"
     exit status: 1
     --- stderr
     error: tree.md is unchanged: it has 2 lines that can't be read
     hint: `fp validate tree.md` shows what is wrong
     ");
     assert_eq!(environment.read("tree.md"), text);
-    assert_snapshot!(environment.fp(&["fmt", "missing.md"]), @r"
+    assert_snapshot!(environment.fp(&["validate", "--fmt", "missing.md"]), @r"
     exit status: 2
     --- stderr
     error: [ROOT]/work/missing.md can't be read: no such file or directory
@@ -157,7 +162,7 @@ fn an_approval_outlives_formatting_and_a_run_forbids_it() {
         "  - Acceptance Criteria:\n    - `b.txt`",
     ));
     environment.done(&["approve", PLAN, "--yes"]);
-    assert_snapshot!(environment.fp(&["fmt", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["validate", "--fmt", PLAN]), @r"
     exit status: 0
     --- stderr
     note: .fractal-planner/plans/sample-20261121/tasks.md is in canonical form now
@@ -170,16 +175,16 @@ fn an_approval_outlives_formatting_and_a_run_forbids_it() {
             .stdout
             .starts_with("Task 1 passed: commit ")
     );
-    environment.done(&["fmt", PLAN]);
+    environment.done(&["validate", "--fmt", PLAN]);
     let path = format!(".fractal-planner/plans/{PLAN}/tasks.md");
     let text = environment.read(&path).replace("- Files:", "* Files:");
     environment.write(&path, &text);
-    assert_snapshot!(environment.fp(&["fmt"]), @r"
+    assert_snapshot!(environment.fp(&["validate", "--fmt"]), @r"
     exit status: 1
     --- stderr
     error: the run of sample-20261121 is on: its tree is not changed
     hint: `fp task` edits one task; `fp cancel` ends the run
     ");
     assert_eq!(environment.read(&path), text);
-    assert_eq!(environment.fp(&["fmt", "--check"]).code, 1);
+    assert_eq!(environment.fp(&["validate", "--fmt", "--check"]).code, 1);
 }

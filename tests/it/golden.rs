@@ -84,6 +84,13 @@ fn reworded(recorded: &str) -> String {
         ),
         // The evidence file concerns the verifier, not the builder.
         (r"- Evidence: \S+-verification\.md\n", ""),
+        // A note now says what it is about.
+        (
+            r"'GOTCHA: …' \(or PATTERN, UTIL, WARN\) for what the next builder should know, 'DEBT: …' for work outside your task",
+            "'GOTCHA(PATH): …' (or PATTERN, UTIL, WARN) for what whoever touches PATH should know, 'DEBT(PATH): …' for a defect outside your task",
+        ),
+        // Only what a task itself builds on is told.
+        (r"- Before that, task [^\n]*\n", ""),
         // The result of an earlier task now follows a colon.
         (r"(?m)^(- Task \S+ did: .*, commit [0-9a-f]+\)) ", "$1: "),
         // Only the claim has the feedback now.
@@ -178,15 +185,19 @@ fn logs_have_the_recorded_status() {
         if let Ok(tree) = fs::read(log.with_extension("md")) {
             environment.write(&format!("{folder}/tasks.md"), tree);
         }
-        let shown: Vec<Value> = [&["status", PLAN][..], &["ready", PLAN], &["log", PLAN]]
-            .iter()
-            .map(|args| {
-                told(
-                    args,
-                    &environment.fp(&[args, &["--format", "json"][..]].concat()),
-                )
-            })
-            .collect();
+        let shown: Vec<Value> = [
+            &["status", PLAN][..],
+            &["status", "--ready", PLAN],
+            &["log", PLAN],
+        ]
+        .iter()
+        .map(|args| {
+            told(
+                args,
+                &environment.fp(&[args, &["--format", "json"][..]].concat()),
+            )
+        })
+        .collect();
         differences.extend(compare(&log.with_extension("status.json"), &Value::Array(shown)).err());
     }
     fail_with(&differences);
@@ -282,7 +293,7 @@ impl Session {
 
     fn status(&mut self) {
         self.tell(&["status", PLAN]);
-        self.tell(&["ready", PLAN]);
+        self.tell(&["status", "--ready", PLAN]);
         self.tell(&["plans"]);
     }
 
@@ -461,7 +472,7 @@ fn what_is_refused() {
         "extend",
         PLAN,
         "1",
-        "d.txt",
+        "c.txt",
         "--claim",
         claim["claim"].as_str().unwrap(),
         "--reason",
@@ -472,5 +483,12 @@ fn what_is_refused() {
     session.next(&[]);
     session.status();
     // The report of a cancelled run no longer says that a builder is at work.
-    session.end_with_resume(11, &["/15/printed/actions/0/report"], "refused");
+    let reworded = [
+        "/12/command",
+        "/12/printed/path",
+        "/13/printed/actions/0/text",
+        "/15/printed/actions/0/report",
+        "/16/printed/questions/0",
+    ];
+    session.end_with_resume(11, &reworded, "refused");
 }

@@ -20,7 +20,7 @@ fn planned() -> Environment {
 }
 
 fn handoff(environment: &Environment) -> Output {
-    let output = environment.fp(&["handoff", PLAN]);
+    let output = environment.fp(&["report", "--handoff", PLAN]);
     let mask = regex::Regex::new("commit [0-9a-f]{7}").unwrap();
     Output {
         stdout: mask
@@ -129,7 +129,7 @@ fn a_run_under_way() {
     "#);
     assert_eq!(
         environment.read(&file("handoff.md")),
-        environment.fp(&["handoff", PLAN]).stdout
+        environment.fp(&["report", "--handoff", PLAN]).stdout
     );
 }
 
@@ -137,7 +137,7 @@ fn a_run_under_way() {
 fn the_commands_that_it_names_are_right() {
     let environment = under_way();
     let report = environment
-        .done(&["handoff", PLAN, "--format", "json"])
+        .done(&["report", "--handoff", PLAN, "--format", "json"])
         .json();
     let commands: Vec<&str> = report["next"]
         .as_array()
@@ -155,14 +155,14 @@ fn the_commands_that_it_names_are_right() {
     let script = commands[0].replacen("fp", env!("CARGO_BIN_EXE_fp"), 1);
     assert_eq!(environment.run("sh", &["-c", &script]).code, 0);
     let report = environment
-        .done(&["handoff", PLAN, "--format", "json"])
+        .done(&["report", "--handoff", PLAN, "--format", "json"])
         .json();
     assert_eq!(report["next"][0]["command"], format!("fp retry {PLAN} 1"));
     assert_eq!(report["questions"].as_array().unwrap().len(), 0);
     for task in ["3", "4"] {
-        environment.fp(&["fail", PLAN, task, "--reason", "given up"]);
+        environment.fp(&["cancel", PLAN, task, "--reason", "given up"]);
     }
-    let over = environment.done(&["handoff", PLAN]).stdout;
+    let over = environment.done(&["report", "--handoff", PLAN]).stdout;
     assert!(
         over.contains(&format!("\n## Next commands\n\n- `fp retry {PLAN} 1`: ")),
         "{over}"
@@ -176,11 +176,11 @@ fn json_has_every_try() {
     environment.start(&["--max-iterations", "2"]);
     environment.build("builder-1", "a.txt", "nothing\n");
     environment.fail("1");
-    environment.done(&["release", PLAN, "1"]);
+    environment.done(&["retry", "--release", PLAN, "1"]);
     environment.build("builder-2", "a.txt", "nothing\n");
     environment.fail("1");
     let report = environment
-        .done(&["handoff", PLAN, "--format", "json"])
+        .done(&["report", "--handoff", PLAN, "--format", "json"])
         .json();
     assert_eq!(report["counts"]["failed"], 1);
     assert_snapshot!(report["tasks"][0]["attempts"], @r#"[{"builder":"builder-1","end":"failed","iteration":1,"reason":"Criterion 1 (`a.txt` has a line about 1): not seen"},{"builder":"builder-2","end":"failed","iteration":2,"reason":"Criterion 1 (`a.txt` has a line about 1): not seen"}]"#);
@@ -316,7 +316,7 @@ fn a_large_plan_is_told_in_two_screenfuls() {
 #[test]
 fn what_can_not_be_read_is_named() {
     let environment = under_way();
-    assert_snapshot!(environment.fp(&["handoff", "nothing"]), @r#"
+    assert_snapshot!(environment.fp(&["report", "--handoff", "nothing"]), @r#"
     exit status: 2
     --- stderr
     error: no plan matches "nothing"; there are:

@@ -103,8 +103,17 @@ fn a_question_reaches_the_user_and_the_answer_the_builder() {
         .done(&["claim", PLAN, "--as", "builder-1"])
         .stdout;
     assert!(
-        payload.contains("- You asked: Task 1: Which line ends? — the answer: CRLF"),
+        payload.starts_with(
+            "The answer to your question about task 1: Task 1: Which line ends? — CRLF\n\nGo on"
+        ) && payload.contains("fp submit sample-20261121 1 --claim "),
         "{payload}"
+    );
+    let whole = environment
+        .done(&["claim", PLAN, "--as", "builder-1"])
+        .stdout;
+    assert!(
+        whole.contains("- You asked: Task 1: Which line ends? — the answer: CRLF"),
+        "{whole}"
     );
 }
 
@@ -116,10 +125,7 @@ fn the_user_may_answer_in_own_words() {
     let payload = environment
         .done(&["claim", PLAN, "--as", "builder-1"])
         .stdout;
-    assert!(
-        payload.contains("the answer: as .editorconfig says"),
-        "{payload}"
-    );
+    assert!(payload.contains("— as .editorconfig says"), "{payload}");
 }
 
 #[test]
@@ -188,44 +194,42 @@ fn a_builder_that_waits_for_an_answer_is_not_nudged() {
 fn unattended_the_first_answer_is_taken_and_no_file_is_granted() {
     let (environment, token) = started("{}");
     let environment = environment.env("CLAUDE_CODE_SESSION_ATTENDED", "0");
+    assert_snapshot!(extend(&environment, &token, "src/c.txt"), @"
+    exit status: 1
+    --- stderr
+    error: src/c.txt is for task 3, and nobody can be asked
+    hint: do the task within its files, or submit it and say in a note what is missing
+    ");
     clarify(&environment, "builder-1", &OPTIONS);
-    extend(&environment, &token, "parts.txt");
     actions(&environment, &["--ended", "builder-1"]);
     let payload = environment
         .done(&["claim", PLAN, "--as", "builder-1"])
         .stdout;
-    assert!(
-        payload.contains("Which line ends? — the answer: LF"),
-        "{payload}"
-    );
-    assert!(
-        payload.contains("parts.txt as well: it lists all parts — the answer: Deny"),
-        "{payload}"
-    );
+    assert!(payload.contains("Which line ends? — LF"), "{payload}");
 }
 
 #[test]
 fn a_granted_file_is_the_task_s_and_every_report_says_so() {
     let (environment, token) = started("{}");
-    assert_snapshot!(extend(&environment, &token, "./parts.txt"), @r"
+    assert_snapshot!(extend(&environment, &token, "./src/c.txt"), @r"
     exit status: 0
     --- stdout
     The user is asked about task 1. End your turn now: a message tells you the answer.
     ");
     assert_eq!(
-        extend(&environment, &token, "parts.txt").code,
+        extend(&environment, &token, "src/c.txt").code,
         0,
         "asked twice, it is one question"
     );
     assert_eq!(actions(&environment, &["--ended", "builder-1"]).len(), 1);
     environment.done(&["answer", PLAN, "q1", "--option", "Allow"]);
-    assert_snapshot!(extend(&environment, &token, "parts.txt"), @r"
+    assert_snapshot!(extend(&environment, &token, "src/c.txt"), @r"
     exit status: 0
     --- stdout
-    parts.txt is in the task's files already
+    src/c.txt is in the task's files already
     ");
     environment.write("a.txt", "about 1\n");
-    environment.write("parts.txt", "1\n");
+    environment.write("src/c.txt", "1\n");
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
     let verified = environment.fp(&["verify", PLAN, "1"]);
     assert_eq!(verified.code, 0, "{verified}");
@@ -234,7 +238,7 @@ fn a_granted_file_is_the_task_s_and_every_report_says_so() {
         environment
             .git(&["show", "--format=", "--name-only", "HEAD"])
             .trim(),
-        "a.txt\nparts.txt"
+        "a.txt\nsrc/c.txt"
     );
     assert_snapshot!(environment.done(&["status", PLAN]), @"
     exit status: 0
@@ -244,13 +248,13 @@ fn a_granted_file_is_the_task_s_and_every_report_says_so() {
 
       ● 2  ready      Write part 2
       ● 3  ready      Write part 3
-      ✓ 1  done       Write part 1  (1/2, 1 question, 0d4b2fd)
-                      + parts.txt (by you): it lists all parts
+      ✓ 1  done       Write part 1  (1/2, 1 question, f695c6e)
+                      + src/c.txt (by you): it lists all parts (task 3 lists it)
     ");
     let evidence = format!(".fractal-planner/plans/{PLAN}/evidence/task-1-verification.md");
     let evidence = environment.read(&evidence);
     assert!(
-        evidence.contains("- parts.txt is not in the plan: it lists all parts"),
+        evidence.contains("- src/c.txt is not in the plan: it lists all parts"),
         "{evidence}"
     );
 }
@@ -263,7 +267,18 @@ fn the_policy_grants_what_no_task_lists() {
     --- stdout
     parts.txt is in the task's files now; the report says so
     ");
-    assert_snapshot!(extend(&environment, &token, "src"), @r"
+    assert_snapshot!(extend(&environment, &token, "src"), @"
+    exit status: 0
+    --- stdout
+    src is in the task's files now; the report says so
+    ");
+    let (environment, token) = started("{}");
+    assert_snapshot!(extend(&environment, &token, "parts.txt"), @"
+    exit status: 0
+    --- stdout
+    parts.txt is in the task's files now; the report says so
+    ");
+    assert_snapshot!(extend(&environment, &token, "src"), @"
     exit status: 0
     --- stdout
     The user is asked about task 1. End your turn now: a message tells you the answer.
@@ -397,12 +412,12 @@ fn a_question_forges_no_action() {
         .done(&["claim", PLAN, "--as", "builder-1"])
         .stdout;
     assert!(
-        payload.contains("- You asked: Task 1: Which? 2. spawn builder-9 "),
+        payload.contains("about task 1: Task 1: Which? 2. spawn builder-9 "),
         "{payload}"
     );
     expect_one_line(&payload);
     let reason = ["--claim", &token, "--reason", FORGED];
-    environment.done(&[&["scope", "extend", PLAN, "1", "parts.txt"][..], &reason].concat());
+    environment.done(&[&["scope", "extend", PLAN, "1", "src/c.txt"][..], &reason].concat());
     expect_one_line(&environment.done(&["next", PLAN]).stdout);
 }
 

@@ -86,7 +86,7 @@ const DATA: &str = if cfg!(target_os = "macos") {
 #[test]
 fn a_bundle_is_complete_and_runs() {
     let home = Home::new();
-    assert_snapshot!(home.fp(&["bundle", "--out", "out"]), @"
+    assert_snapshot!(home.fp(&["install", "--bundle", "out"]), @"
     exit status: 0
     --- stdout
     plugin       out/fp (fp VERSION)
@@ -116,7 +116,7 @@ fn a_bundle_is_complete_and_runs() {
 fn a_bundle_is_not_written_over_a_project() {
     let home = Home::new();
     fs::write(home.path("work/main.rs"), "mine").unwrap();
-    assert_snapshot!(home.fp(&["bundle", "--out", "."]), @"
+    assert_snapshot!(home.fp(&["install", "--bundle", "."]), @"
     exit status: 2
     --- stderr
     error: . is not a bundle of fp: it has `main.rs`
@@ -156,7 +156,7 @@ fn install_registers_a_bundle_once_and_uninstall_undoes_it() {
     Claude Code's settings stay as they are: `fp doctor` prints what you may want in them
     Start Claude Code in a repository and type: /fp:plan GOAL
     ");
-    assert_snapshot!(home.fp(&["uninstall"]), @"
+    assert_snapshot!(home.fp(&["install", "--remove"]), @"
     exit status: 0
     --- stdout
     plugin       scope user: removed
@@ -168,7 +168,7 @@ fn install_registers_a_bundle_once_and_uninstall_undoes_it() {
     plugin marketplace remove fractal-planner
     ");
     assert_eq!(home.names("data"), Vec::<String>::new());
-    assert_snapshot!(home.fp(&["uninstall"]), @"
+    assert_snapshot!(home.fp(&["install", "--remove"]), @"
     exit status: 0
     --- stdout
     nothing is installed
@@ -218,7 +218,7 @@ fn a_project_that_is_gone_does_not_stop_an_uninstallation() {
     );
     home.calls();
     assert!(
-        home.fp(&["uninstall"])
+        home.fp(&["install", "--remove"])
             .stdout
             .starts_with("marketplace  removed\n")
     );
@@ -312,7 +312,10 @@ fn what_is_from_elsewhere_is_not_uninstalled() {
         "plugins.json",
         r#"[{"id":"fp@fractal-planner","version":"9.0.0","scope":"user","enabled":true}]"#,
     );
-    assert_eq!(home.fp(&["uninstall"]).stdout, "nothing is installed\n");
+    assert_eq!(
+        home.fp(&["install", "--remove"]).stdout,
+        "nothing is installed\n"
+    );
     assert_eq!(home.calls(), "");
 }
 
@@ -350,14 +353,17 @@ fn without_client_and_bundle_there_is_nothing_to_uninstall() {
     let home = Home::new();
     home.fp(&["install"]);
     fs::remove_file(home.path("bin/claude")).unwrap();
-    let said = home.fp(&["uninstall"]);
+    let said = home.fp(&["install", "--remove"]);
     assert!(
         said.stderr
             .starts_with("error: Claude Code is not installed here"),
         "{said}"
     );
     fs::remove_dir_all(home.path(DATA)).unwrap();
-    assert_eq!(home.fp(&["uninstall"]).stdout, "nothing is installed\n");
+    assert_eq!(
+        home.fp(&["install", "--remove"]).stdout,
+        "nothing is installed\n"
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -390,7 +396,7 @@ fn every_scope_is_updated_and_uninstalled() {
     plugin update fp@fractal-planner --scope local
     ");
     home.client("plugins.json", &plugins);
-    let said = home.fp(&["uninstall"]);
+    let said = home.fp(&["install", "--remove"]);
     assert!(
         said.stdout
             .contains("plugin       scope project in [ROOT]/work: removed\n"),

@@ -41,7 +41,7 @@ fn rounds_add_up() {
     assert_snapshot!(environment.fp(&second), @"
     exit status: 0
     --- stdout
-    Recorded. Interview: clear; next: the step research
+    Recorded; requirements R1 to R3. Interview: clear; next: the step decompose
     ");
     assert_snapshot!(environment.read(JSON), @r#"
     {
@@ -90,7 +90,6 @@ fn rounds_add_up() {
       "alternatives": [],
       "testStrategy": "unit tests",
       "openQuestions": [],
-      "seen": [],
       "saidBy": {
         "approach": "auto",
         "objective": "user",
@@ -139,7 +138,7 @@ fn what_does_not_hold_is_withdrawn() {
     assert_snapshot!(environment.fp(&second), @"
     exit status: 0
     --- stdout
-    Recorded. Interview: objective, scope, tests missing; `fp interview check add-greeting-20261121` says more
+    Recorded; requirement R2. Interview: objective, scope, tests missing; `fp interview check add-greeting-20261121` says more
     ");
     assert_snapshot!(environment.fp(&["interview", "--withdraw", "R1"]), @r#"
     exit status: 2
@@ -226,7 +225,6 @@ fn a_record_that_a_model_wrote_is_kept() {
       "schemaVersion": 1,
       "scopeExclusions": [],
       "scopeInclusions": [],
-      "seen": [],
       "superseded": [],
       "testStrategy": null
     }
@@ -254,7 +252,6 @@ fn a_record_that_a_model_wrote_is_kept() {
       "alternatives": [],
       "testStrategy": null,
       "openQuestions": [],
-      "seen": [],
       "saidBy": {},
       "superseded": [],
       "mood": {

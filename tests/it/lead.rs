@@ -107,7 +107,7 @@ fn settings(environment: &Environment, program: &str, more: &str) {
     fs::create_dir_all(&folder).unwrap();
     let player = format!(r#"{{ "program": "{program}" }}"#);
     let text = format!(
-        r#"{{ "agents": {{ "builder": {player}, "verifier": {player},
+        r#"{{ "verify": {{ "judge": "each" }}, "agents": {{ "builder": {player}, "verifier": {player},
             "programs": {{ "own": {{ "start": ["own", "{{role}}", "{{name}}", "{{prompt}}"], "writes": ["~/"] }} }} {more} }},
             "sandbox": {{ "write": ["~/"] }} }}"#
     );

@@ -79,6 +79,7 @@ mod log;
 mod mutation;
 mod new;
 #[cfg(unix)]
+mod pace;
 mod payload;
 mod plan;
 mod plan_selector;

@@ -147,25 +147,29 @@ fn nothing_is_said_of_tasks_that_were_not_touched() {
 /// The field that the fix for this rule writes.
 fn written(rule: &str) -> Option<FieldKind> {
     match rule {
-        "missing-guardrails" | "missing-file-boundary" => Some(FieldKind::Guardrails),
         "ancestor-dependency" => Some(FieldKind::Dependencies),
+        "boilerplate" => Some(FieldKind::Guardrails),
         "file-conflict" => Some(FieldKind::After),
         _ => None,
     }
 }
 
-/// The lines of `text`, except those of the field `kind` of the task `id`.
-fn others<'t>(text: &'t str, plan: &Plan, id: &str, kind: FieldKind) -> Vec<&'t str> {
+/// The lines of `text`, except those of the field `kind` of the task `id`, or of all tasks.
+fn others<'t>(text: &'t str, plan: &Plan, id: Option<&str>, kind: FieldKind) -> Vec<&'t str> {
     let lines = Lines::new(text);
-    let own = plan
-        .find(id)
-        .and_then(|task| base::field(task, kind))
+    let tasks = plan
+        .tasks
+        .iter()
+        .filter(|task| id.is_none_or(|id| task.id == id));
+    let own = tasks
+        .filter_map(|task| base::field(task, kind))
         .map(|span| {
             let (first, last) = lines.range(span);
             first.line..=last.line
         });
+    let own: Vec<_> = own.collect();
     let kept = (1..=lines.position(text.len()).line)
-        .filter(|line| own.as_ref().is_none_or(|own| !own.contains(line)));
+        .filter(|line| !own.iter().any(|own| own.contains(line)));
     kept.map(|line| lines.line_text(line)).collect()
 }
 
@@ -216,7 +220,7 @@ fn fixes_resolve_and_leave_the_rest_alone() {
             );
             match written(mutant.rule) {
                 Some(kind) => {
-                    let id = &one[0].task_id;
+                    let id = (one[0].fixes.len() == 1).then_some(&*one[0].task_id);
                     assert_eq!(
                         others(&text_after, &plan_after, id, kind),
                         others(&text, &plan, id, kind),

@@ -8,13 +8,13 @@ use insta::assert_snapshot;
 #[test]
 fn a_person_is_told_what_comes_next() {
     let environment = Environment::new().repo();
-    assert_snapshot!(environment.fp(&["new", "add a greeting command"]), @r"
+    assert_snapshot!(environment.fp(&["new", "add a greeting command"]), @"
     exit status: 0
     --- stdout
     Plan add-greeting-command-20261121
       folder  [ROOT]/work/.fractal-planner/plans/add-greeting-command-20261121
       mode    pipeline: no --mode says otherwise
-      steps   interview, research, approach, decompose, critique, review, approve
+      steps   interview, decompose, critique, review, approve
 
     Next, by hand (`/fp:plan` in Claude Code does all of it):
       fp interview add-greeting-command-20261121 --objective TEXT --requirement TEXT
@@ -106,11 +106,11 @@ fn without_git_it_works_and_warns() {
     let output = environment.fp(&["new", "--mode", "full", "--auto", "Fix a typo"]);
     assert_eq!(output.code, 0);
     assert_snapshot!(output.stderr, @"warning: every task becomes a commit, and [ROOT]/work is not in a git working tree; run it inside a repository, or make one with `git init`");
-    assert_snapshot!(output.stdout.lines().take(4).collect::<Vec<_>>().join("\n"), @r"
+    assert_snapshot!(output.stdout.lines().take(4).collect::<Vec<_>>().join("\n"), @"
     Plan fix-typo-20261121
       folder  [ROOT]/work/.fractal-planner/plans/fix-typo-20261121
       mode    full: asked for with --mode
-      steps   pre-analysis, interview, research, approach, decompose, critique, review, approve
+      steps   interview, research, approach, decompose, critique, review, approve
     ");
     let output = environment.fp(&["new", "--format", "json", "Fix a typo"]);
     assert_snapshot!(output.json()["warnings"], @r#"["every task becomes a commit, and [ROOT]/work is not in a git working tree; run it inside a repository, or make one with `git init`"]"#);
@@ -131,7 +131,7 @@ fn flags_say_how_much_planning() {
         assert_eq!(listed.join(" "), steps, "{args:?}");
         report
     };
-    let gated = "interview research approach decompose critique review approve";
+    let gated = "interview decompose critique review approve";
     let report = check(
         &["--research-only", "파서 정리"],
         "pipeline",
@@ -161,15 +161,8 @@ fn flags_say_how_much_planning() {
     check(
         &["--mode", "full", "Build a todo app"],
         "full",
-        &format!("pre-analysis {gated}"),
+        "interview research approach decompose critique review approve",
     );
-    let old = environment.fp(&["new", "--intent", "refactoring", "Parse"]);
-    assert_snapshot!(old, @"
-    exit status: 2
-    --- stderr
-    error: `fp new` has no --intent any more
-    hint: --mode says how much planning
-    ");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `fp schedule`, formerly `fp plan`: the order of the tasks, and their waves.
+//! `fp schedule`, formerly `fp plan`: the order of the tasks, and when they start.
 
 use crate::common::Environment;
 use crate::common::plan::{PLAN, leaf, tree};
@@ -52,38 +52,46 @@ fn planned(leaves: &[Leaf<'_>]) -> Environment {
 #[test]
 fn one_after_the_other() {
     let environment = planned(LEAVES);
-    assert_snapshot!(environment.fp(&["plan"]), @r"
+    assert_snapshot!(environment.fp(&["plan"]), @"
     exit status: 0
     --- stdout
-    6 tasks in 6 waves, at most 1 at once; 3 could run at once
-    1. wave 1  1 Write the parser (3)
-    2. wave 2  2 Write the printer (2)
-    3. wave 3  3 Tell the parser's errors (2)
-    4. wave 4  4 Print <b>bold</b> `code` and 한국어 (1)
-    5. wave 5  5 Mend the docs of the parser (4)
-    6. wave 6  6 Read the configuration (1)
+    6 tasks, at most 1 at once
+    1. 0 min   1 Write the parser (3)
+    2. 11 min  2 Write the printer (2)
+    3. 40 min  3 Tell the parser's errors (2)
+    4. 35 min  4 Print <b>bold</b> `code` and 한국어 (1)
+    5. 19 min  5 Mend the docs of the parser (4)
+    6. 48 min  6 Read the configuration (1)
 
-    Critical path, 5 of 13 complexity: 1 → 3
-    Ideal speed-up: 1.0x with 1, 1.9x with 2, 2.6x with 4, 2.6x with 8 builders
+    Critical path, 24 min: 1 → 3
+    About 57 min with 1 builder (critical path 24), about 29 min in one session;
+      12 agents
+    By builders: 57 min with 1, 42 min with 2
+    The split gains less than a fifth of one session: make it one leaf, or more
+      builders, or say why it is split: `Split: gate | context | asked`
     ");
 }
 
 #[test]
 fn side_by_side() {
     let environment = planned(LEAVES);
-    assert_snapshot!(environment.fp(&["plan", PLAN, "--parallel", "3"]), @r"
+    assert_snapshot!(environment.fp(&["plan", PLAN, "--parallel", "3"]), @"
     exit status: 0
     --- stdout
-    6 tasks in 3 waves, at most 3 at once; 3 could run at once
-    1. wave 1  1 Write the parser (3)
-    2. wave 1  2 Write the printer (2)
-    3. wave 2  3 Tell the parser's errors (2): after 1
-    4. wave 2  4 Print <b>bold</b> `code` and 한국어 (1): after 2
-    5. wave 3  5 Mend the docs of the parser (4): src/parser.rs is with 3
-    6. wave 1  6 Read the configuration (1)
+    6 tasks, at most 3 at once
+    1. 0 min   1 Write the parser (3)
+    2. 0 min   2 Write the printer (2)
+    3. 31 min  3 Tell the parser's errors (2): src/parser.rs is with 5
+    4. 10 min  4 Print <b>bold</b> `code` and 한국어 (1): after 2
+    5. 13 min  5 Mend the docs of the parser (4): src/parser.rs is with 1
+    6. 0 min   6 Read the configuration (1)
 
-    Critical path, 5 of 13 complexity: 1 → 3
-    Ideal speed-up: 1.0x with 1, 1.9x with 2, 2.6x with 4, 2.6x with 8 builders
+    Critical path, 24 min: 1 → 3
+    About 42 min with 3 builders (critical path 24), about 29 min in one session;
+      12 agents
+    By builders: 57 min with 1, 42 min with 2
+    The split gains less than a fifth of one session: make it one leaf, or more
+      builders, or say why it is split: `Split: gate | context | asked`
     ");
 }
 
@@ -94,15 +102,7 @@ fn json_has_all_of_it() {
     exit status: 0
     --- stdout
     {
-      "criticalPath": {
-        "complexity": 5,
-        "tasks": [
-          "1",
-          "3"
-        ]
-      },
       "executionOrder": "document-order",
-      "maxParallelTasks": 4,
       "order": [
         {
           "acceptance": [
@@ -117,8 +117,8 @@ fn json_has_all_of_it() {
           ],
           "id": "1",
           "position": 1,
-          "title": "Write the parser",
-          "wave": 1
+          "start": 0,
+          "title": "Write the parser"
         },
         {
           "acceptance": [
@@ -133,8 +133,8 @@ fn json_has_all_of_it() {
           ],
           "id": "2",
           "position": 2,
-          "title": "Write the printer",
-          "wave": 1
+          "start": 0,
+          "title": "Write the printer"
         },
         {
           "acceptance": [
@@ -157,49 +157,36 @@ fn json_has_all_of_it() {
           ],
           "id": "3",
           "position": 3,
-          "title": "Tell the parser's errors",
-          "wave": 2
+          "start": 13,
+          "title": "Tell the parser's errors"
         }
       ],
-      "schemaVersion": 1,
-      "speedUp": [
-        {
-          "builders": 1,
-          "factor": 1.0
-        },
-        {
-          "builders": 2,
-          "factor": 1.4
-        },
-        {
-          "builders": 4,
-          "factor": 1.4
-        },
-        {
-          "builders": 8,
-          "factor": 1.4
-        }
-      ],
-      "totalComplexity": 7,
-      "waves": [
-        {
-          "complexity": 3,
-          "critical": "1",
-          "number": 1,
+      "prediction": {
+        "builders": 4,
+        "byBuilders": [
+          {
+            "builders": 1,
+            "minutes": 30
+          },
+          {
+            "builders": 2,
+            "minutes": 24
+          }
+        ],
+        "criticalPath": {
+          "minutes": 24,
           "tasks": [
             "1",
-            "2"
-          ]
-        },
-        {
-          "complexity": 2,
-          "critical": "3",
-          "number": 2,
-          "tasks": [
             "3"
           ]
-        }
-      ]
+        },
+        "isNotWorth": true,
+        "measured": 0,
+        "minutes": 24,
+        "session": 15,
+        "sittings": 6
+      },
+      "schemaVersion": 1
     }
     "#);
 }
@@ -232,15 +219,20 @@ fn the_order_of_ties() {
 #[test]
 fn the_settings_say_how_many_run_at_once() {
     let environment = planned(LEAVES);
-    let waves = |args: &[&str]| {
+    // The minutes in which the six tasks start.
+    let starts = |args: &[&str]| {
         let output = environment
             .fp(&[&["plan", "--format", "json"], args].concat())
             .json();
-        output["waves"].as_array().unwrap().len()
+        let steps = output["order"].as_array().unwrap();
+        let starts = steps.iter().map(|step| step["start"].as_u64().unwrap());
+        starts.collect::<Vec<_>>()
     };
-    assert_eq!(waves(&[]), 6);
+    let one = starts(&[]);
+    assert_eq!(one, [0, 11, 40, 35, 19, 48]);
     environment.write(".fractal-planner/config.json", r#"{"maxParallelTasks": 4}"#);
-    assert_eq!((waves(&[]), waves(&["--parallel", "1"])), (3, 6));
+    assert_eq!(starts(&[]), [0, 0, 31, 10, 13, 0]);
+    assert_eq!(starts(&["--parallel", "1"]), one);
 }
 
 #[test]
@@ -273,20 +265,23 @@ fn it_fits_80_columns_whatever_is_in_it() {
     for line in output.stdout.lines() {
         assert!(line.width() <= 80, "{} columns: {line}", line.width());
     }
-    assert_snapshot!(output.stdout.lines().skip_while(|line| !line.starts_with("59.")).collect::<Vec<_>>().join("\n"), @r"
-    59. wave 59  59 한국어 제목이 아주 길어서 한국어 제목이 아주 길어서 한국어
+    assert_snapshot!(output.stdout.lines().skip_while(|line| !line.starts_with("59.")).collect::<Vec<_>>().join("\n"), @"
+    59. 580 min  59 한국어 제목이 아주 길어서 한국어 제목이 아주 길어서 한국어
                  제목이 아주 길어서 한국어 제목이 아주 길어서 한국어 제목이 아주
                  길어서 한국어 제목이 아주 길어서 한국어 제목이 아주 길어서 한국어 …
-    60. wave 60  60 한국어 제목이 아주 길어서 한국어 제목이 아주 길어서 한국어
+    60. 590 min  60 한국어 제목이 아주 길어서 한국어 제목이 아주 길어서 한국어
                  제목이 아주 길어서 한국어 제목이 아주 길어서 한국어 제목이 아주
                  길어서 한국어 제목이 아주 길어서 한국어 제목이 아주 길어서 한국어 …
 
-    Critical path, 120 of 120 complexity: 1 → 2 → 3 → 4 → 5 → 6 → 7 → 8 → 9 → 10 →
-      11 → 12 → 13 → 14 → 15 → 16 → 17 → 18 → 19 → 20 → 21 → 22 → 23 → 24 → 25 → 26
-      → 27 → 28 → 29 → 30 → 31 → 32 → 33 → 34 → 35 → 36 → 37 → 38 → 39 → 40 → 41 →
-      42 → 43 → 44 → 45 → 46 → 47 → 48 → 49 → 50 → 51 → 52 → 53 → 54 → 55 → 56 → 57
-      → 58 → 59 → 60
-    Ideal speed-up: 1.0x with 1, 1.0x with 2, 1.0x with 4, 1.0x with 8 builders
+    Critical path, 600 min: 1 → 2 → 3 → 4 → 5 → 6 → 7 → 8 → 9 → 10 → 11 → 12 → 13
+      → 14 → 15 → 16 → 17 → 18 → 19 → 20 → 21 → 22 → 23 → 24 → 25 → 26 → 27 → 28 →
+      29 → 30 → 31 → 32 → 33 → 34 → 35 → 36 → 37 → 38 → 39 → 40 → 41 → 42 → 43 → 44
+      → 45 → 46 → 47 → 48 → 49 → 50 → 51 → 52 → 53 → 54 → 55 → 56 → 57 → 58 → 59 →
+      60
+    About 600 min with 3 builders (critical path 600), about 240 min in one
+      session; 120 agents
+    The split gains less than a fifth of one session: make it one leaf, or more
+      builders, or say why it is split: `Split: gate | context | asked`
     ");
 }
 

@@ -171,7 +171,7 @@ fn with_failure() -> Environment {
     environment.start(&[]);
     assert_eq!(
         environment
-            .fp(&["fail", "1.1", "--reason", "it can't be done"])
+            .fp(&["cancel", "1.1", "--reason", "it can't be done"])
             .code,
         0
     );
@@ -190,10 +190,10 @@ fn a_task_alone_is_enough() {
         );
     };
     check(&["why", "1.1"], "it can't be done");
-    check(&["evidence", "1.1"], "task 1.1 has no evidence");
-    check(&["rollback", "1.1"], "1.1");
+    check(&["why", "--evidence", "1.1"], "task 1.1 has no evidence");
+    check(&["retry", "--undo", "1.1"], "1.1");
     check(&["retry", "1.1"], "Task 1.1 waits again, and so do 1.2");
-    check(&["release", "1.2"], "task 1.2");
+    check(&["retry", "--release", "1.2"], "task 1.2");
     check(&["task", "remove", "1.2"], "1.2");
     check(&["retry", PLAN, "1.1"], "1.1");
     check(&["answer", "q9", "--option", "Retry"], "q9");
@@ -208,14 +208,14 @@ fn without_an_active_plan_the_last_one_is_read() {
     let note = "note: this is the last plan, sample-20261121, cancelled 3 min ago\n";
     for words in [
         &["status"][..],
-        &["ready"],
+        &["status", "--ready"],
         &["show"],
         &["log"],
         &["why", "1.1"],
         &["report"],
         &["validate"],
         &["schedule"],
-        &["evidence", "1.1"],
+        &["why", "--evidence", "1.1"],
         &["export", "--to", "json"],
         &["critique", "show"],
     ] {
@@ -225,8 +225,8 @@ fn without_an_active_plan_the_last_one_is_read() {
     for words in [
         &["cancel"][..],
         &["approve"],
-        &["rollback", "1.1"],
-        &["fail", "1.2", "--reason", "x"],
+        &["retry", "--undo", "1.1"],
+        &["cancel", "1.2", "--reason", "x"],
     ] {
         let said = later.fp(words);
         assert!(
@@ -254,7 +254,7 @@ fn a_plan_without_a_tree_says_what_its_planning_is_at() {
         &["validate"],
         &["approve"],
         &["signals"],
-        &["ready"],
+        &["status", "--ready"],
         &["export", "--to", "json"],
     ] {
         assert_eq!(environment.fp(words).stderr, said.stderr, "{words:?}");
@@ -272,7 +272,7 @@ fn a_plan_without_a_tree_says_what_its_planning_is_at() {
         &["next"][..],
         &["log"],
         &["why", "1"],
-        &["evidence", "1"],
+        &["why", "--evidence", "1"],
         &["cancel"],
         &["start"],
         &["claim", "1", "--as", "builder-1"],
@@ -295,7 +295,7 @@ fn a_plan_without_a_tree_says_what_its_planning_is_at() {
     --- stderr
     error: the plan is not approved yet
     hint: validate the plan and run `fp approve add-auth-20261121`
-    ["evidence", "1"]
+    ["why", "--evidence", "1"]
     exit status: 1
     --- stderr
     error: the plan is not approved yet

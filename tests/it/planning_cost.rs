@@ -100,33 +100,14 @@ impl Cost {
             "pytest, by function",
         ]);
         match step {
-            "pre-analysis" => {
-                self.agent("analyst");
-                self.fp(&[
-                    "interview",
-                    "PLAN",
-                    "--by",
-                    "auto",
-                    "--open",
-                    "Which encoding?",
-                ]);
-            }
             "interview" if mode == "direct" => {
                 self.page("skills/plan/references/direct.md");
                 self.fp(&[&record[..], &["--by", "auto"]].concat());
             }
             "interview" => {
-                self.agent("interviewer");
-                self.fp(&["interview", "PLAN"]);
-                self.fp(&["interview", "check", "PLAN"]);
-                self.fp(&["specs", "for", "PLAN", "--stage", "exploration"]);
-                let seen = [
-                    "--by",
-                    "auto",
-                    "--seen",
-                    "src/words.py:12 - the function to follow",
-                ];
-                self.fp(&[&record[..], &seen].concat());
+                self.agent("planner");
+                self.fp(&["specs", "for", "PLAN"]);
+                self.fp(&[&record[..], &["--by", "auto"]].concat());
                 if mode != "specified" {
                     self.rounds += 1;
                     let confirmed = ["--by", "user", "--decision", "Which encoding?|UTF-8"];
@@ -138,10 +119,6 @@ impl Cost {
             "research" => {
                 self.agent("researcher");
                 self.file("interview.md");
-                if mode == "full" {
-                    self.agent("context-builder");
-                    self.file("interview.md");
-                }
             }
             "approach" => {
                 self.rounds += 1;
@@ -157,11 +134,6 @@ impl Cost {
                 ]);
             }
             "decompose" => {
-                if mode != "direct" {
-                    self.agent("decomposer");
-                    self.file("interview.md");
-                    self.fp(&["specs", "for", "PLAN", "--stage", "planning"]);
-                }
                 self.environment.write(
                     &format!(".fractal-planner/plans/{}/tasks.md", self.plan),
                     tree(points),
@@ -176,7 +148,7 @@ impl Cost {
                 self.agent("critic");
                 self.file("interview.md");
                 self.file("tasks.md");
-                self.fp(&["specs", "for", "PLAN", "--stage", "planning"]);
+                self.fp(&["specs", "for", "PLAN"]);
                 let leaves: Vec<String> = (1..=points).map(id).collect();
                 self.fp(&["critique", "record", "PLAN", "--pass", &leaves.join(",")]);
             }
@@ -245,9 +217,7 @@ fn tree(points: usize) -> String {
             "- [ID: {}] Count the words of {number} letters (Complexity: 2)\n  - Acceptance:\n    \
              - {}\n    - `count_{number}(\"\")` returns 0\n  - Dependencies: none\n  - Files: src/words_{number}.py (new), \
              tests/test_words_{number}.py (new)\n  - Tests Required: yes\n  - Hints:\n    - Follow `count_all`\n    \
-             - A word is what `split` returns\n  - References:\n    - README.md:1 - what the package is for\n  \
-             - Guardrails:\n    - Do NOT modify files outside: src/words_{number}.py, tests/test_words_{number}.py\n    \
-             - Do NOT add new dependencies\n  - Test Commands: pytest tests/test_words_{number}.py\n  \
+             - A word is what `split` returns\n  - References:\n    - README.md:1 - what the package is for\n  - Test Commands: pytest tests/test_words_{number}.py\n  \
              - Covers: R{number}\n",
             if points > 1 { id(number) } else { "1".into() },
             point(number)

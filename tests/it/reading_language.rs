@@ -29,11 +29,7 @@ fn told(environment: &Environment) -> Vec<String> {
         .stdout;
     environment.build("builder-1", "a.txt", "about 1\n");
     let verifier = environment.fp(&["verify", PLAN, "1"]).stdout;
-    let signs = [
-        "Words to the user",
-        "- Write notes",
-        "A flag for each criterion",
-    ];
+    let signs = ["Words to the user", "- Write notes", "Judge each one"];
     let lines = [lead, builder, verifier].into_iter().zip(signs);
     let line = |(text, sign): (String, &str)| {
         text.lines()
@@ -50,7 +46,7 @@ fn the_users_own_words_tell_it() {
         [
             "Words to the user: Korean",
             "- Write notes, questions and messages in Korean",
-            "A flag for each criterion, or several as `1,3:`, --pass or --fail, in single quotes, the texts in Korean:",
+            "Judge each one, in Korean: `fail 2: WHAT YOU SAW, AND WHAT WAS WANTED` for what fails, `pass 1,3: EVIDENCE` for several. Notes are WARN for a doubt, DEBT for work that is left; none, or several.",
         ]
     );
 }
@@ -67,7 +63,9 @@ fn where_nobody_knows_nothing_is_said() {
     let told = told(&started("Mend the expiry of tokens", None));
     assert_eq!(
         told,
-        ["A flag for each criterion, or several as `1,3:`, --pass or --fail, in single quotes:"]
+        [
+            "Judge each one: `fail 2: WHAT YOU SAW, AND WHAT WAS WANTED` for what fails, `pass 1,3: EVIDENCE` for several. Notes are WARN for a doubt, DEBT for work that is left; none, or several."
+        ]
     );
 }
 

@@ -27,7 +27,7 @@ fn started() -> Environment {
 }
 
 fn ready(environment: &Environment) -> Output {
-    environment.fp(&["ready", PLAN])
+    environment.fp(&["status", "--ready", PLAN])
 }
 
 #[test]
@@ -133,7 +133,13 @@ fn a_task_that_shares_a_file_names_it() {
 #[test]
 fn a_failure_is_named_by_what_it_blocks() {
     let environment = started();
-    environment.done(&["fail", PLAN, "2", "--reason", "it can't be\u{1b}[31m done"]);
+    environment.done(&[
+        "cancel",
+        PLAN,
+        "2",
+        "--reason",
+        "it can't be\u{1b}[31m done",
+    ]);
     assert_snapshot!(ready(&environment), @"
     exit status: 0
     --- stdout
@@ -178,7 +184,7 @@ fn nothing_is_ready_when_the_run_is_over() {
 fn programs_get_the_kind_of_each_reason() {
     let environment = started();
     environment.claim("builder-1").unwrap();
-    let output = environment.fp(&["ready", PLAN, "--format", "json"]);
+    let output = environment.fp(&["status", "--ready", PLAN, "--format", "json"]);
     assert_eq!(output.code, 0, "{output}");
     let report = output.json();
     assert_eq!(report["ready"], serde_json::json!(["2"]));
@@ -202,9 +208,9 @@ fn programs_get_the_kind_of_each_reason() {
 #[test]
 fn a_plan_that_is_not_there_is_an_error() {
     let environment = Environment::new().repo();
-    assert_eq!(environment.fp(&["ready", "none"]).code, 2);
+    assert_eq!(environment.fp(&["status", "--ready", "none"]).code, 2);
     environment.write(&format!(".fractal-planner/plans/{PLAN}/plan.json"), "{}");
-    assert_snapshot!(environment.fp(&["ready", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["status", "--ready", PLAN]), @r"
     exit status: 2
     --- stderr
     error: sample-20261121 has no task tree yet; planning is at: interview

@@ -47,7 +47,7 @@ fn under_way() -> Environment {
     let environment = at(environment, "09:11:00");
     environment.claim_task("builder-1", "2");
     let environment = at(environment, "09:15:00");
-    environment.done(&["fail", PLAN, "2", "--reason", "it can't be done"]);
+    environment.done(&["cancel", PLAN, "2", "--reason", "it can't be done"]);
     let environment = at(environment, "09:16:00");
     environment.claim_task("builder-1", "3");
     let environment = at(environment, "10:20:00");

@@ -21,17 +21,14 @@ const LAYERS: &str = "
 ## [2] Login
 - Goal: Somebody can log in
 - Done when: `app login Ada` prints a token
-- Depends on: 1
 
 ## [3] Log
 - Goal: Everybody can see who did what
 - Done when: `app log` lists what Ada did
-- Depends on: 1
 
 ## [4] Report
 - Goal: A page of who did what since the last login of each account, whatever they did
 - Done when: the page lists Ada
-- Depends on: 2, 3
 - Owner: me
 ";
 
@@ -46,9 +43,10 @@ impl Environment {
     /// Creates the plan of a layer and builds `done` of its two tasks; if only one, the run is ended.
     fn build_layer(&self, layer: &str, done: usize) -> String {
         let made = self
-            .done(&["new", "--roadmap", ID, "--layer", layer, "--format", "json"])
+            .done(&["new", "--roadmap", ID, "--format", "json"])
             .json();
         let plan = made["planId"].as_str().unwrap().to_owned();
+        self.judge_each();
         let files = [format!("{layer}-a.txt"), format!("{layer}-b.txt")];
         let leaves = [leaf("1", "none", &files[0]), leaf("2", "none", &files[1])];
         self.write(
@@ -99,7 +97,7 @@ fn a_page_is_begun_and_says_how_to_go_on() {
     Roadmap accounts-for-everybody-with-log-20261121
       .fractal-planner/roadmaps/accounts-for-everybody-with-log-20261121.md
 
-    Write its layers there; each becomes a plan:
+    Write its layers there; each becomes a plan when the one before it is done:
 
     ## [1] What people can use when it is done
     - Goal: one sentence in the user's words
@@ -109,9 +107,6 @@ fn a_page_is_begun_and_says_how_to_go_on() {
     ## [2] The next one
     - Goal: …
     - Done when: …
-    - Depends on: 1
-
-    A layer without `Depends on` waits for the one before it.
 
     Next: fp roadmap show accounts-for-everybody-with-log-20261121
     ");
@@ -147,8 +142,8 @@ fn a_page_is_begun_and_says_how_to_go_on() {
     assert_snapshot!(environment.fp(&["new", "--roadmap", "log-20261121-2"]), @"
     exit status: 1
     --- stderr
-    error: 0 layers due, and one is needed
-    hint: `fp roadmap show accounts-for-everybody-with-log-20261121-2` has those that are due
+    error: no layer is due
+    hint: `fp roadmap show accounts-for-everybody-with-log-20261121-2` says why
     ");
 }
 
@@ -165,7 +160,7 @@ fn layers_become_plans_one_after_the_other() {
 
       [1] Accounts
           no plan
-          next: fp new --roadmap accounts-for-everybody-20261121 --layer 1
+          next: fp new --roadmap accounts-for-everybody-20261121
       [2] Login
           no plan
       [3] Log
@@ -212,17 +207,11 @@ fn layers_become_plans_one_after_the_other() {
 
     0 of 4 layers done
     ");
-    assert_snapshot!(environment.fp(&["new", "--roadmap", "accounts", "--layer", "1"]), @"
+    assert_snapshot!(environment.fp(&["new", "--roadmap", "accounts"]), @"
     exit status: 1
     --- stderr
-    error: layer 1 is not due
-    hint: `fp roadmap show accounts-for-everybody-20261121` has those that are due
-    ");
-    assert_snapshot!(environment.fp(&["new", "--roadmap", ID, "--layer", "4"]), @"
-    exit status: 1
-    --- stderr
-    error: layer 4 is not due
-    hint: `fp roadmap show accounts-for-everybody-20261121` has those that are due
+    error: no layer is due
+    hint: `fp roadmap show accounts-for-everybody-20261121` says why
     ");
     environment.done(&["plans", "archive", "accounts-20261121"]);
     let again = environment
@@ -237,12 +226,6 @@ fn layers_become_plans_one_after_the_other() {
     );
     environment.done(&["plans", "archive", "accounts-20261121-2"]);
     environment.build_layer("1", 2);
-    assert_snapshot!(environment.fp(&["new", "--roadmap", ID]), @"
-    exit status: 1
-    --- stderr
-    error: 2 layers due, and one is needed
-    hint: `fp roadmap show accounts-for-everybody-20261121` has those that are due
-    ");
     environment.build_layer("2", 1);
     assert_snapshot!(environment.roadmap(&["show"]), @"
     exit status: 0
@@ -257,15 +240,12 @@ fn layers_become_plans_one_after_the_other() {
           running: login-20261121 (1 of 2 done)
       [3] Log
           no plan
-          next: fp new --roadmap accounts-for-everybody-20261121 --layer 3
       [4] Report
           no plan
 
     1 of 4 layers done
     ");
     environment.done(&["cancel", "login-20261121"]);
-    let log = environment.build_layer("3", 2);
-    environment.done(&["plans", "archive", &log]);
     assert_snapshot!(environment.roadmap(&["show"]), @"
     exit status: 0
     --- stdout
@@ -277,29 +257,25 @@ fn layers_become_plans_one_after_the_other() {
           done: accounts-20261121-3 (2 of 2 done)
       [2] Login
           stopped: login-20261121 (1 of 2 done)
-          next: fp new --roadmap accounts-for-everybody-20261121 --layer 2
+          next: fp new --roadmap accounts-for-everybody-20261121
       [3] Log
-          done: log-20261121 (2 of 2 done)
+          no plan
       [4] Report
           no plan
 
-    2 of 4 layers done
+    1 of 4 layers done
     ");
     environment.build_layer("2", 2);
+    let log = environment.build_layer("3", 2);
+    environment.done(&["plans", "archive", &log]);
     environment.build_layer("4", 2);
-    for old in ["next", "check"] {
-        let shown = environment.roadmap(&[old]);
-        assert_eq!(shown, environment.roadmap(&["show"]), "an old word");
-        assert!(shown.stdout.ends_with("4 of 4 layers done\n"), "{shown}");
-        assert_eq!(shown.code, 0, "{shown}");
-    }
+    let shown = environment.roadmap(&["show"]);
+    assert!(shown.stdout.ends_with("4 of 4 layers done\n"), "{shown}");
+    assert_eq!(shown.code, 0, "{shown}");
     let shown = environment.roadmap(&["show", "--format", "json"]).json();
     assert_snapshot!(serde_json::to_string_pretty(&shown["layers"][1]).unwrap(), @r#"
     {
       "command": null,
-      "dependsOn": [
-        "1"
-      ],
       "goal": "Somebody can log in",
       "id": "2",
       "plan": {
@@ -357,7 +333,7 @@ fn a_run_ends_although_its_layer_can_not_be_read() {
         r#"{"roadmap": 5}"#,
     );
     environment.start(&[]);
-    environment.done(&["fail", PLAN, "1", "--reason", "no"]);
+    environment.done(&["cancel", PLAN, "1", "--reason", "no"]);
     let ended = environment.done(&["next", PLAN]);
     assert!(ended.stdout.starts_with("1. finish\n"), "{ended}");
     assert!(
@@ -400,7 +376,7 @@ fn of_sixteen_processes_each_gets_its_own_roadmap() {
 #[test]
 fn what_is_no_roadmap() {
     let environment = Environment::new().repo();
-    let none = environment.roadmap(&["next"]);
+    let none = environment.roadmap(&["show"]);
     assert_snapshot!(none, @"
     exit status: 2
     --- stderr
@@ -428,9 +404,7 @@ fn what_is_no_roadmap() {
         &["roadmap", "show", "bytes"],
         &["roadmap", "show", "large"],
         &["roadmap", "show", "link"],
-        &["new", "--roadmap", "everybody", "--layer", "9"],
-        &["new", "--roadmap", "everybody", "--layer", "../x"],
-        &["new", "--layer", "1", "Accounts"],
+        &["new", "--roadmap", "../x"],
         &["new"],
     ]
     .map(|args| format!("$ fp {}\n{}", args.join(" "), environment.fp(args)));
@@ -492,28 +466,16 @@ fn what_is_no_roadmap() {
     error: [ROOT]/work/.fractal-planner/roadmaps/link.md is a symbolic link, which is not followed
     hint: remove the link, or put the real folder in its place
 
-    $ fp new --roadmap everybody --layer 9
-    exit status: 1
-    --- stderr
-    error: layer 9 is not due
-    hint: `fp roadmap show accounts-for-everybody-20261121` has those that are due
-
-    $ fp new --roadmap everybody --layer ../x
+    $ fp new --roadmap ../x
     exit status: 2
     --- stderr
-    error: invalid value '../x' for '--layer <LAYER>': "../x" is not an id: ids are letters, digits, `-`, `_`, in segments joined by `.`
-
-    For more information, try '--help'.
-
-    $ fp new --layer 1 Accounts
-    exit status: 2
-    --- stderr
-    error: the following required arguments were not provided:
-      --roadmap <ID>
-
-    Usage: fp new --roadmap <ID> --layer <LAYER> <GOAL>...
-
-    For more information, try '--help'.
+    error: 0 roadmaps match; there are:
+      accounts-for-everybody-20261121
+      bills-20261121
+      bytes
+      large
+      link
+    hint: name a roadmap by its id or a part of it
 
     $ fp new
     exit status: 2

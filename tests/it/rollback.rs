@@ -31,7 +31,7 @@ fn complete(environment: &Environment, file: &str, text: &str) -> String {
 impl Environment {
     /// Runs `fp rollback` for this task, and masks commit ids.
     fn rollback(&self, task: &str, flags: &[&str]) -> Output {
-        let output = self.fp(&[&["rollback", PLAN, task], flags].concat());
+        let output = self.fp(&[&["retry", "--undo", PLAN, task], flags].concat());
         let mask = |text: &str| {
             regex::Regex::new(r"\b[0-9a-f]{10}\b")
                 .unwrap()
@@ -126,7 +126,7 @@ fn a_retry_undoes_what_is_done_only_when_that_is_asked_for() {
     Task 2 waits again
     ");
     assert_eq!(environment.states(), ["COMPLETED", "PENDING", "COMPLETED"]);
-    assert_snapshot!(environment.fp(&["release", PLAN, "3"]).stderr, @"
+    assert_snapshot!(environment.fp(&["retry", "--release", PLAN, "3"]).stderr, @"
     error: task 3 is done: only a claimed task can be released
     hint: `fp why sample-20261121 3` says how it came to that, and what is next
     ");
@@ -139,7 +139,7 @@ fn what_was_built_on_it_goes_first() {
     error: task 1 can't be rolled back: task 2 (done) builds on it
     hint: roll back what builds on it first: `fp retry sample-20261121 2 --undo`
     ");
-    environment.done(&["rollback", PLAN, "2"]);
+    environment.done(&["retry", "--undo", PLAN, "2"]);
     assert_snapshot!(environment.rollback("1", &[]), @r"
     exit status: 0
     --- stdout
@@ -163,7 +163,7 @@ fn what_was_built_on_it_goes_first() {
 #[test]
 fn what_is_under_way_on_it_is_named() {
     let environment = done();
-    environment.done(&["rollback", PLAN, "2"]);
+    environment.done(&["retry", "--undo", PLAN, "2"]);
     environment.claim("builder-1");
     assert_snapshot!(environment.refused_rollback("1"), @"
     error: task 1 can't be rolled back: task 2 (building) builds on it
@@ -202,7 +202,7 @@ fn what_the_user_has_staged_stays_staged() {
     environment.git(&["add", "README.md", "new"]);
     environment.write("README.md", "# Staged, then edited\n");
     environment.write("untracked", "mine\n");
-    environment.done(&["rollback", PLAN, "3"]);
+    environment.done(&["retry", "--undo", PLAN, "3"]);
     assert_eq!(
         environment.git_status(),
         "MM README.md\nA  new\n?? untracked\n"
@@ -257,7 +257,7 @@ fn a_file_that_would_come_back_over_another_is_refused() {
         );
         assert_eq!(environment.read(file), "mine\n");
         fs::remove_file(environment.path(file)).unwrap();
-        environment.done(&["rollback", PLAN, task]);
+        environment.done(&["retry", "--undo", PLAN, task]);
         assert_eq!(environment.read(file), "old\n");
     }
     assert_eq!(environment.git_status(), "");
@@ -307,7 +307,7 @@ fn lines_that_others_have_added_elsewhere_stay() {
             .replace("line 17\n", "line seventeen\n"),
     );
     environment.git(&["commit", "--quiet", "--all", "--message", "Another line"]);
-    environment.done(&["rollback", PLAN, "1"]);
+    environment.done(&["retry", "--undo", PLAN, "1"]);
     assert_eq!(
         environment.read("a.txt"),
         lines.replace("line 17\n", "line seventeen\n")
@@ -325,7 +325,7 @@ fn a_hook_that_refuses_the_revert_leaves_everything_as_it_was() {
     ");
     assert_eq!(environment.read("c/d.txt"), "about c/d.txt\n");
     fs::remove_file(environment.path(".git/hooks/pre-commit")).unwrap();
-    environment.done(&["rollback", PLAN, "3"]);
+    environment.done(&["retry", "--undo", PLAN, "3"]);
     environment.git_hook("pre-commit", "echo 'not today' >&2; exit 1");
     environment.git(&[
         "-c",
@@ -352,7 +352,7 @@ fn a_filter_does_not_take_the_undoing_out_again() {
         "filter.same.clean",
         "git cat-file blob HEAD:a.txt",
     ]);
-    environment.done(&["rollback", PLAN, "1"]);
+    environment.done(&["retry", "--undo", PLAN, "1"]);
     assert_eq!(environment.git(&["show", "HEAD:a.txt"]), "one\n");
     assert_eq!(environment.read("a.txt"), "one\n");
 }
@@ -475,7 +475,7 @@ fn a_revert_that_was_reverted_is_made_again() {
     let commit = environment.commit_of("Write part 3");
     environment.git(&["revert", "--no-edit", &commit]);
     environment.git(&["revert", "--no-edit", "HEAD"]);
-    environment.done(&["rollback", PLAN, "3"]);
+    environment.done(&["retry", "--undo", PLAN, "3"]);
     assert!(!environment.path("c/d.txt").exists());
 }
 
@@ -509,7 +509,7 @@ fn a_finished_run_goes_on() {
             .stdout
             .contains("finish")
     );
-    environment.done(&["rollback", PLAN, "2"]);
+    environment.done(&["retry", "--undo", PLAN, "2"]);
     assert!(
         environment
             .done(&["next", PLAN])
@@ -541,7 +541,7 @@ fn a_revert_is_nobodys_change() {
     complete(&environment, "a.txt", "about 1\n");
     let (_, token) = environment.claim("builder-2").unwrap();
     environment.write("b.txt", "about 2\n");
-    environment.done(&["rollback", PLAN, "1"]);
+    environment.done(&["retry", "--undo", PLAN, "1"]);
     let submit = environment.done(&["submit", PLAN, "2", "--claim", &token]);
     assert!(
         submit.stdout.contains("1 file changed\n  b.txt\n"),
@@ -563,16 +563,16 @@ fn in_a_linked_worktree_the_branch_of_the_run_is_the_one_that_counts() {
         "../linked",
         "HEAD~3",
     ]);
-    let elsewhere = environment.fp_in("../linked", &["rollback", PLAN, "3"]);
+    let elsewhere = environment.fp_in("../linked", &["retry", "--undo", PLAN, "3"]);
     assert_eq!(elsewhere.code, 1, "{elsewhere}");
-    environment.done(&["rollback", PLAN, "3"]);
+    environment.done(&["retry", "--undo", PLAN, "3"]);
 }
 
 /// While the revert's hook runs, a builder claims a task that depends on the reverted one.
 #[test]
 fn who_claims_what_waits_for_it_in_the_meantime_loses_it_again() {
     let environment = done();
-    environment.done(&["rollback", PLAN, "2"]);
+    environment.done(&["retry", "--undo", PLAN, "2"]);
     let claim = format!(
         "{} claim {PLAN} --as builder-7 --format json >.git/claimed",
         env!("CARGO_BIN_EXE_fp")
@@ -610,7 +610,7 @@ fn half_an_undoing_is_finished() {
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
     assert!(environment.pass("1").stdout.contains("passed: commit"));
     fs::remove_file(environment.path("a/one")).unwrap();
-    environment.done(&["rollback", PLAN, "1"]);
+    environment.done(&["retry", "--undo", PLAN, "1"]);
     assert_eq!(environment.git_status(), "");
     assert!(!environment.path("a").exists());
 }

@@ -11,7 +11,7 @@ mod session;
 mod side_by_side;
 
 use crate::common::Environment;
-use crate::common::plan::{PLAN, leaf, tree};
+use crate::common::plan::{Leaf, PLAN, leaf, tree};
 
 /// A repository with [`PLAN`]: tasks 1, 2 and 3 change `a.txt`, `b.txt` and `c.txt`, each depending on the previous
 /// one.

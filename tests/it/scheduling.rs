@@ -28,7 +28,9 @@ fn first(environment: &Environment) -> String {
 fn several_builders_take_the_longest_chain_first() {
     let environment = planned(&tree(&CHAIN), "{}");
     environment.start(&["--builders", "2"]);
-    let ready = environment.fp(&["ready", PLAN, "--format", "json"]).json();
+    let ready = environment
+        .fp(&["status", "--ready", PLAN, "--format", "json"])
+        .json();
     assert_eq!(
         ready["ready"],
         serde_json::json!(["2", "1"]),

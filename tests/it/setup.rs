@@ -62,12 +62,17 @@ fn the_user_agrees_to_it_like_to_every_command() {
     let environment = with_setup("  - Setup:\n    - npm ci && true\n    - sh  './x.sh'\n");
     let asked = environment.fp(&["approve", PLAN]).stdout;
     assert_snapshot!(asked, @r#"
+    About 18 min with 1 builder (critical path 10), about 8 min in one session; 4
+      agents
+    By builders: 18 min with 1, 10 min with 2
+    The split gains less than a fifth of one session: make it one leaf, or more
+      builders, or say why it is split: `Split: gate | context | asked`
     Not approved: that takes the user's answer to this question, word for word.
 
     question: Approve the plan "Sample goal" with 2 tasks? These commands will run on this machine:
     - npm ci && true
     - sh  './x.sh'
-    - true [sample-20261121 approve 53cdb74c]
+    - true [sample-20261121 approve 74c7267a]
     header: Approve
     options:
     - Approve: the tasks may be built, and these commands may run
@@ -109,7 +114,7 @@ fn the_user_agrees_to_it_like_to_every_command() {
     - no longer runs in a fresh checkout: sh  './x.sh'
     New commands that will run on this machine:
     - npm ci && curl example.org
-    As you approved it: 2 tasks, 1 command. [sample-20261121 approve 6bff99fe]
+    As you approved it: 2 tasks, 1 command. [sample-20261121 approve cfc8d1ec]
     "#);
 
     planned(&environment, "  - Setup: npm\u{200b} ci\n");

@@ -46,7 +46,7 @@ fn a_run_has_states() {
     ");
     environment.build("builder-1", "a.txt", "about 1\n");
     assert_eq!(environment.pass("1").code, 0);
-    environment.done(&["fail", PLAN, "2", "--reason", "it can't be done"]);
+    environment.done(&["cancel", PLAN, "2", "--reason", "it can't be done"]);
     environment.claim("builder-2").unwrap();
     assert_snapshot!(environment.fp(&["show", PLAN]), @r"
     exit status: 0
@@ -83,7 +83,7 @@ fn json_has_all_of_it() {
     {
       "counts": null,
       "criticalPath": {
-        "complexity": 4,
+        "minutes": 22,
         "tasks": [
           "1",
           "2"
@@ -97,11 +97,12 @@ fn json_has_all_of_it() {
       "schedules": [
         {
           "builders": 1,
+          "minutes": 22,
           "places": [
             {
               "delay": null,
               "id": "1",
-              "wave": 1
+              "start": 0
             },
             {
               "delay": {
@@ -111,31 +112,13 @@ fn json_has_all_of_it() {
                 ]
               },
               "id": "2",
-              "wave": 2
+              "start": 10
             }
-          ],
-          "waves": 2
+          ]
         }
       ],
       "schemaVersion": 1,
-      "speedUp": [
-        {
-          "builders": 1,
-          "factor": 1.0
-        },
-        {
-          "builders": 2,
-          "factor": 1.0
-        },
-        {
-          "builders": 4,
-          "factor": 1.0
-        },
-        {
-          "builders": 8,
-          "factor": 1.0
-        }
-      ],
+      "sessionMinutes": 8,
       "tasks": [
         {
           "acceptance": [],
@@ -154,6 +137,7 @@ fn json_has_all_of_it() {
           "guardrails": [],
           "hints": [],
           "id": "root",
+          "kind": null,
           "leaf": false,
           "notes": [],
           "parent": null,
@@ -162,6 +146,7 @@ fn json_has_all_of_it() {
           "references": [],
           "risk": null,
           "setup": [],
+          "split": null,
           "state": null,
           "testCommands": [],
           "testsRequired": null,
@@ -183,15 +168,13 @@ fn json_has_all_of_it() {
             "a.txt"
           ],
           "group": null,
-          "guardrails": [
-            "Do NOT modify files outside: a.txt",
-            "Do NOT add new dependencies"
-          ],
+          "guardrails": [],
           "hints": [
             "One line",
             "A newline at its end"
           ],
           "id": "1",
+          "kind": null,
           "leaf": true,
           "notes": [],
           "parent": 0,
@@ -200,6 +183,7 @@ fn json_has_all_of_it() {
           "references": [],
           "risk": null,
           "setup": [],
+          "split": null,
           "state": null,
           "testCommands": [],
           "testsRequired": false,
@@ -225,15 +209,13 @@ fn json_has_all_of_it() {
             "b.txt"
           ],
           "group": null,
-          "guardrails": [
-            "Do NOT modify files outside: b.txt",
-            "Do NOT add new dependencies"
-          ],
+          "guardrails": [],
           "hints": [
             "One line",
             "A newline at its end"
           ],
           "id": "2",
+          "kind": null,
           "leaf": true,
           "notes": [],
           "parent": 0,
@@ -242,6 +224,7 @@ fn json_has_all_of_it() {
           "references": [],
           "risk": null,
           "setup": [],
+          "split": null,
           "state": null,
           "testCommands": [],
           "testsRequired": false,
@@ -356,7 +339,7 @@ fn large_trees_are_exported_at_once() {
 fn states_and_findings_have_their_colours_where_the_terminal_has_any() {
     let environment = planned();
     environment.start(&[]);
-    environment.done(&["fail", "1", "--reason", "no"]);
+    environment.done(&["cancel", "1", "--reason", "no"]);
     let broken = tree(&[Leaf {
         after: "7",
         ..LEAVES[0]
@@ -376,7 +359,7 @@ fn states_and_findings_have_their_colours_where_the_terminal_has_any() {
     };
     let commands: [&[&str]; 4] = [
         &["show"],
-        &["ready"],
+        &["status", "--ready"],
         &["doctor", PLAN],
         &["validate", "broken.md"],
     ];

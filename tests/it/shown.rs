@@ -87,7 +87,7 @@ fn a_command_is_agreed_to_and_proved_byte_for_byte() {
     ];
     environment.done(&[&["verdict", PLAN, "1"][..], &pass].concat());
     expect_commands(
-        &environment.done(&["evidence", PLAN, "1"]).stdout,
+        &environment.done(&["why", "--evidence", PLAN, "1"]).stdout,
         "command: ",
         " (PASS)",
     );

@@ -48,7 +48,7 @@ fn the_run_in_a_line() {
     let token = environment.claim_task("builder-1", "2");
     assert!(!token.is_empty());
     assert_eq!(line(&environment, ""), "fp 1/3 ▰▰▱▱▱▱▱▱ 2 building\n");
-    environment.done(&["fail", "2", "--reason", "no"]);
+    environment.done(&["cancel", "2", "--reason", "no"]);
     assert_eq!(line(&environment, ""), "fp 1/3 ▰▰▱▱▱▱▱▱ 1 failed\n");
     // The client passes the session's folder.
     let folder = environment.path("");

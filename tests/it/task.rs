@@ -272,7 +272,7 @@ fn what_a_begun_task_waits_for_stays() {
     );
     environment.plan(&format!("{first}{second}"));
     environment.start(&["--no-commit"]);
-    environment.done(&["fail", PLAN, "1", "--reason", "no need"]);
+    environment.done(&["cancel", PLAN, "1", "--reason", "no need"]);
     environment.claim_task("builder-1", "2");
     let remove =
         |task: &str| environment.refused_edit(|| environment.fp(&["task", "remove", PLAN, task]));
@@ -280,7 +280,7 @@ fn what_a_begun_task_waits_for_stays() {
     error: task 1 stays: task 2, which is building, waits for it
     hint: `fp task revise` changes a task that nobody has begun
     ");
-    environment.done(&["release", PLAN, "2"]);
+    environment.done(&["retry", "--release", PLAN, "2"]);
     assert_snapshot!(remove("1"), @r"
     error: task 1 is failed and can't be changed or removed any more
     hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried

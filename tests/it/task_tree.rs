@@ -31,8 +31,8 @@ fn nothing_stands_before_the_json() {
             &["validate", "tree.md"],
             &["validate", "tree.md", "--strict", "--all"],
             &["validate", "tree.md", "--fix"],
-            &["fmt", "tree.md", "--check"],
-            &["fmt", "tree.md"],
+            &["validate", "--fmt", "tree.md", "--check"],
+            &["validate", "--fmt", "tree.md"],
             &["plan", PLAN],
         ] {
             let output = environment.fp(&[args, &["--format", "json"]].concat());
@@ -50,27 +50,27 @@ fn nothing_stands_before_the_json() {
             seen.push(format!("{name} {}: {}", args.join(" "), output.code));
         }
     }
-    assert_snapshot!(seen.join("\n"), @r"
+    assert_snapshot!(seen.join("\n"), @"
     valid validate sample-20261121: 0
     valid validate tree.md: 0
     valid validate tree.md --strict --all: 0
     valid validate tree.md --fix: 0
-    valid fmt tree.md --check: 1
-    valid fmt tree.md: 0
+    valid validate --fmt tree.md --check: 1
+    valid validate --fmt tree.md: 0
     valid plan sample-20261121: 0
     invalid validate sample-20261121: 1
     invalid validate tree.md: 1
     invalid validate tree.md --strict --all: 1
     invalid validate tree.md --fix: 1
-    invalid fmt tree.md --check: 1
-    invalid fmt tree.md: 0
+    invalid validate --fmt tree.md --check: 1
+    invalid validate --fmt tree.md: 0
     invalid plan sample-20261121: 1
     empty validate sample-20261121: 1
     empty validate tree.md: 1
     empty validate tree.md --strict --all: 1
     empty validate tree.md --fix: 1
-    empty fmt tree.md --check: 1
-    empty fmt tree.md: 1
+    empty validate --fmt tree.md --check: 1
+    empty validate --fmt tree.md: 1
     empty plan sample-20261121: 1
     ");
 }
@@ -129,7 +129,7 @@ fn what_counts_as_a_task_is_the_same_for_every_command() {
        ├─ 2.1  C (1)
        └─ 2.2  D (1)
     ");
-    environment.done(&["fmt", "tree.md"]);
+    environment.done(&["validate", "--fmt", "tree.md"]);
     assert_eq!(
         environment
             .fp(&["validate", "tree.md", "--format", "json"])

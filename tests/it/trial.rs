@@ -149,7 +149,8 @@ fn what_the_work_is_to_bring_about_is_no_question() {
 fn a_slow_command_is_left_out_and_leaves_nothing_behind() {
     let slow = tested("1", "src/one.txt", "sh -c 'echo begun && sleep 30'");
     let environment = planned(&[slow, tested("2", "src/two.txt", "true")]);
-    let settings = r#"{ "isolation": "shared", "verify": { "timeoutSeconds": 2 } }"#;
+    let settings =
+        r#"{ "isolation": "shared", "verify": { "timeoutSeconds": 2, "judge": "each" } }"#;
     std::fs::write(
         environment.beside("home/.config/fractal-planner/config.json"),
         settings,
@@ -408,7 +409,7 @@ fn a_project_that_can_not_run_in_a_fresh_checkout() {
     let environment = planned(&[tested("1", "src/one.txt", "test -e built/it")]);
     let folder = environment.beside("home/.config/fractal-planner");
     std::fs::create_dir_all(&folder).unwrap();
-    let settings = r#"{ "isolation": "shared", "verify": { "place": "checkout" }, "sandbox": { "mode": "off" } }"#;
+    let settings = r#"{ "isolation": "shared", "verify": { "place": "checkout", "judge": "each" }, "sandbox": { "mode": "off" } }"#;
     std::fs::write(folder.join("config.json"), settings).unwrap();
     environment.write(".git/info/exclude", "built\n");
     environment.write("built/it", "by hand\n");

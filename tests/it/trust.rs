@@ -134,7 +134,7 @@ fn an_approval_that_came_with_a_clone_runs_nothing() {
         &["status", PLAN][..],
         &["show", PLAN],
         &["log", PLAN],
-        &["ready", PLAN],
+        &["status", "--ready", PLAN],
         &["why", PLAN, "1"],
     ] {
         assert_eq!(environment.fp_in(clone, args).code, 0, "{args:?} reads");
@@ -166,7 +166,7 @@ fn what_a_clone_says_of_unfinished_tasks_does_not_count() {
     environment.start(&[]);
     let (task, token) = environment.claim("builder-1").unwrap();
     environment.done(&[
-        "scope", "extend", PLAN, &task, "check.sh", "--claim", &token, "--reason", "needed",
+        "scope", "extend", PLAN, &task, "b.txt", "--claim", &token, "--reason", "needed",
     ]);
     environment.done(&["next", PLAN]);
     environment.done(&["answer", PLAN, "q1", "--option", "Allow"]);
@@ -276,7 +276,7 @@ fn an_entry_that_came_by_a_pull_stops_the_run_and_approving_begins_anew() {
         &["next", PLAN][..],
         &["claim", PLAN, "--as", "builder-1"],
         &["answer", PLAN, "q1", "--option", "Allow"],
-        &["rollback", PLAN, "1"],
+        &["retry", "--undo", PLAN, "1"],
         &["start", PLAN],
         &["share", PLAN],
     ] {
@@ -501,10 +501,15 @@ fn a_line_of_a_model_approves_nothing() {
     assert_snapshot!(environment.fp(&["approve", PLAN]), @r#"
     exit status: 1
     --- stdout
+    About 18 min with 1 builder (critical path 10), about 8 min in one session; 4
+      agents
+    By builders: 18 min with 1, 10 min with 2
+    The split gains less than a fifth of one session: make it one leaf, or more
+      builders, or say why it is split: `Split: gate | context | asked`
     Not approved: that takes the user's answer to this question, word for word.
 
     question: Approve the plan "Sample goal" with 2 tasks? These commands will run on this machine:
-    - touch ran [sample-20261121 approve 51ff1b9d]
+    - touch ran [sample-20261121 approve df4c2688]
     header: Approve
     options:
     - Approve: the tasks may be built, and these commands may run
@@ -618,7 +623,7 @@ fn the_user_answers_a_question_of_the_run_in_the_client() {
     environment.done(&["next", PLAN]);
     let (task, token) = environment.claim("builder-1").unwrap();
     environment.done(&[
-        "scope", "extend", PLAN, &task, "check.sh", "--claim", &token, "--reason", "needed",
+        "scope", "extend", PLAN, &task, "b.txt", "--claim", &token, "--reason", "needed",
     ]);
     let ask = environment.done(&["next", PLAN, "--format", "json"]).json();
     let ask = ask["actions"]

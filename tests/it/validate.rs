@@ -2,10 +2,8 @@
 
 mod cycles;
 mod fixing;
-mod gate;
 mod json;
 mod large;
-mod passes;
 mod text;
 
 use crate::common::plan::{leaf, tree};
@@ -21,7 +19,7 @@ fn clean() -> String {
 
 /// [`clean`] with an error in the first leaf that has no automatic fix.
 fn large_leaf() -> String {
-    clean().replacen("(Complexity: 2)", "(Complexity: 6)", 1)
+    clean().replacen("(Complexity: 2)", "(Complexity: 8)", 1)
 }
 
 /// [`clean`] with an error in the second leaf that `--fix` repairs.
@@ -30,8 +28,9 @@ fn waits_for_itself() -> String {
 }
 
 /// [`clean`] with a warning in the second leaf that `--fix` repairs.
-fn unbounded() -> String {
-    clean().replace("    - Do NOT modify files outside: b.txt\n", "")
+fn sharing() -> String {
+    let both = tree(&[leaf("1", "none", "a.txt"), leaf("2", "none", "a.txt")]);
+    both.replace("(Complexity: 2)", "(Complexity: 5)")
 }
 
 /// [`clean`] with a warning that has no automatic fix.

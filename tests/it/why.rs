@@ -346,7 +346,7 @@ fn a_failure_ends_with_what_the_command_printed_last() {
         chain.contains("not seen; left: 3; 2 of 99 tests failed History:"),
         "{chain}"
     );
-    let handoff = environment.done(&["handoff"]).stdout;
+    let handoff = environment.done(&["report", "--handoff"]).stdout;
     assert!(
         handoff.contains("not seen; left: 3; 2 of 99 tests failed\n"),
         "{handoff}"

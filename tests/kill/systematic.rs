@@ -165,7 +165,7 @@ const CASES: [Case; 14] = [
             environment.build("builder-1", "a.txt", "about 1\n");
             environment.pass("1");
         },
-        args: |_| words("rollback PLAN 1"),
+        args: |_| words("retry PLAN 1 --undo"),
         done_before: "is waiting",
     },
     Case {

@@ -95,7 +95,9 @@ const DESCRIPTION_LIMIT: usize = 300;
 const SKILL_WORDS: usize = 900;
 const AGENT_WORDS: usize = 700;
 const ALL_SKILLS_WORDS: usize = 3_500;
-const ALL_AGENTS_WORDS: usize = 5_000;
+/// The planner asks, records, writes and revises.
+const PLANNER_WORDS: usize = 1_000;
+const ALL_AGENTS_WORDS: usize = 4_000;
 /// Maximum number of tokens that names and descriptions may take up in every context of the user's.
 const ALWAYS_TOKENS: usize = 400;
 
@@ -302,6 +304,7 @@ pub(super) fn budgets(plugin: &Plugin) -> Outcome {
     for page in &plugin.pages {
         let (limit, total) = match page.kind {
             PageKind::Skill | PageKind::Reference => (SKILL_WORDS, &mut skills),
+            PageKind::Agent if page.path == "agents/planner.md" => (PLANNER_WORDS, &mut agents),
             PageKind::Agent => (AGENT_WORDS, &mut agents),
             PageKind::Other => continue,
         };

@@ -1,4 +1,4 @@
-//! Files in no known format, as material for the decomposer, with a count of everything in them that looks like a task.
+//! Files in no known format, as material for the planner, with a count of everything in them that looks like a task.
 //!
 //! The count includes more than the tasks: numbered headings count too. Anyone who reads the names notices that, but a
 //! task that wasn't counted would be lost silently.
@@ -21,7 +21,7 @@ use crate::page::{cells_of, page_lines, plain_text};
 use crate::portable::{ImportNotice, TaskWork};
 use crate::words::{bare_entry, pattern, text_at, work_of};
 
-/// Maximum number of bytes of one file, and of all files, to give to the decomposer.
+/// Maximum number of bytes of one file, and of all files, to give to the planner.
 const MAX_FILE: usize = 64 * 1024;
 const MAX_TEXT: usize = 256 * 1024;
 const MAX_ID: usize = 120;
@@ -45,7 +45,7 @@ pub struct MaterialItem {
 #[derive(Debug)]
 pub struct Material {
     pub title: Option<String>,
-    /// The page for the decomposer.
+    /// The page for the planner.
     pub text: String,
     pub items: Vec<MaterialItem>,
     pub notices: Vec<ImportNotice>,

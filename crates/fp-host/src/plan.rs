@@ -128,7 +128,8 @@ impl OpenPlan {
 
     /// The file with the conventions and commands of the code base, if there is one.
     pub fn conventions(&self) -> Option<PathBuf> {
-        Some(self.folder.file(CONTEXT)).filter(|path| path.is_file())
+        let files = [CONTEXT, RESEARCH].map(|name| self.folder.file(name));
+        files.into_iter().find(|path| path.is_file())
     }
 
     /// The path of the signals file, which need not exist.

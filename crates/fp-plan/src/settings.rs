@@ -5,7 +5,6 @@
 //! defaults in turn, key by key, so a layer that sets one key of a group keeps the others.
 
 mod kind;
-mod removed;
 
 use std::collections::BTreeMap;
 
@@ -17,7 +16,6 @@ use crate::text::is_invisible;
 use SettingClass::{Open, Protected, Words};
 use SettingKind::{Amount, Choice, Flag, Folder, Group, List, Map, Name, Text, Whole};
 pub use kind::{SettingFault, SettingKind, SpendingLimit, closest_name};
-pub use removed::RemovedSetting;
 
 /// A setting, or a group of settings.
 #[derive(Debug, Clone)]
@@ -77,7 +75,7 @@ settings! {
     /// All settings, with the values in force.
     Settings {
         /// Highest complexity (1–10) that a leaf may have.
-        max_complexity: u32 = 4, Whole(1, 10), Open;
+        max_complexity: u32 = 7, Whole(1, 10), Open;
         /// How often a task is implemented (1–20) before it counts as failed.
         max_iterations: u32 = 3, Whole(1, 20), Open;
         /// How many builders (1–16) work at once.
@@ -111,7 +109,7 @@ settings! {
         /// What the commands of a plan, and the agents of `fp run`, may do on this machine, where the system can enforce it.
         sandbox: Sandbox = Sandbox::default(), Group(Sandbox::rows), Protected;
         /// The lead of a run: the session itself, or `fp run` with a process for each agent.
-        engine: Engine = Engine::Session, Choice(Engine::WORDS), Protected;
+        engine: Engine = Engine::Auto, Choice(Engine::WORDS), Protected;
         /// The programs and models that play the agents of `fp run`.
         agents: Agents = Agents::default(), Group(Agents::rows), Protected;
         /// The cost of a run's agents at which the user is asked.
@@ -152,7 +150,7 @@ settings! {
     Guard {
         /// The answer to an edit outside the task's files.
         mode: GuardMode = GuardMode::Deny, Choice(GuardMode::WORDS), Protected;
-        /// The answer when a builder asks for a file that no task lists.
+        /// The answer when a builder asks for another file.
         extend: ExtensionPolicy = ExtensionPolicy::Ask, Choice(ExtensionPolicy::WORDS), Protected;
     }
 
@@ -244,6 +242,8 @@ settings! {
         timeout_seconds: u32 = 600, Whole(1, 86_400), Protected;
         /// Where a task's commands run: in a checkout of fp's own, or where the task was done.
         place: CheckPlace = CheckPlace::Bench, Choice(CheckPlace::WORDS), Protected;
+        /// Which tasks a verifier judges before their commit: each, those at risk, or none; with the last two, one judges the result as a whole.
+        judge: JudgePolicy = JudgePolicy::Risk, Choice(JudgePolicy::WORDS), Protected;
     }
 }
 
@@ -312,17 +312,11 @@ fn add_by_key(prefix: &str, value: Value, found: &mut Vec<(String, Value)>) {
 #[serde(transparent)]
 pub struct SettingsLayer {
     values: Value,
-    /// Settings from earlier versions that the source still has.
-    #[serde(skip)]
-    pub removed: Vec<RemovedSetting>,
 }
 
 impl Default for SettingsLayer {
     fn default() -> Self {
-        Self {
-            values: json!({}),
-            removed: Vec::new(),
-        }
+        Self { values: json!({}) }
     }
 }
 
@@ -332,10 +326,8 @@ impl SettingsLayer {
     /// # Errors
     /// The first key or value that the table doesn't accept.
     pub fn parse(value: &Value) -> Result<Self, SettingFault> {
-        let mut value = value.clone();
-        let removed = removed::take_removed(&mut value);
-        let values = Group(Settings::rows).taken_value("", &value)?;
-        Ok(Self { values, removed })
+        let values = Group(Settings::rows).taken_value("", value)?;
+        Ok(Self { values })
     }
 
     /// Sets the value of the setting with the dotted `key`.
@@ -358,7 +350,6 @@ impl SettingsLayer {
     /// Splits a layer that comes from a repository into the settings that the repository may set, and the others.
     pub fn split(&self) -> (Self, Self) {
         let (mut taken, mut withheld) = (Self::default(), Self::default());
-        taken.removed.clone_from(&self.removed);
         for (key, value) in self.by_key() {
             let may_set = match class_of(&key) {
                 Open => true,
@@ -383,11 +374,20 @@ fn at_key<'v>(fields: &'v mut Value, key: &str) -> &'v mut Value {
     key.split('.').fold(fields, |group, name| &mut group[name])
 }
 
+/// Removes the dotted `key` from `fields`.
+fn take_out(fields: &mut Value, key: &str) -> Option<Value> {
+    let fields = fields.as_object_mut()?;
+    match key.split_once('.') {
+        None => fields.remove(key),
+        Some((name, rest)) => take_out(fields.get_mut(name)?, rest),
+    }
+}
+
 /// Sets the dotted `key` in the content of a settings file; `None` removes it.
 pub fn put_value(fields: &mut Value, key: &str, value: Option<&Value>) {
     match value {
         Some(value) => *at_key(fields, key) = value.clone(),
-        None => drop(removed::take_out(fields, key)),
+        None => drop(take_out(fields, key)),
     }
 }
 
@@ -425,7 +425,7 @@ pub fn class_of(key: &str) -> SettingClass {
 pub fn kind_of(key: &str) -> Result<SettingKind, SettingFault> {
     let keys = || Settings::default().by_key().into_iter().map(|(key, _)| key);
     match row_of(key).map(|(row, _)| row.kind) {
-        None => Err(removed::fault_of(key).unwrap_or_else(|| SettingFault::unknown(key, keys()))),
+        None => Err(SettingFault::unknown(key, keys())),
         Some(Group(_)) => {
             let within = format!("{key}.");
             let keys: Vec<_> = keys().filter(|other| other.starts_with(&within)).collect();
@@ -491,6 +491,8 @@ choices! {
 
     /// The leader of a run.
     Engine {
+        /// `fp run` for several builders or more than two tasks, otherwise the session.
+        Auto = "auto",
         /// The session in which the run was requested.
         Session = "session",
         /// `fp run`, with a process for each agent.
@@ -515,6 +517,18 @@ choices! {
         Checkout = "checkout",
     }
 
+    /// The submitted tasks that a verifier judges.
+    #[derive(Default)]
+    JudgePolicy {
+        /// All of them.
+        #[default]
+        Each = "each",
+        /// Those of some complexity or risk, and the result as a whole.
+        Risk = "risk",
+        /// Only the result as a whole.
+        End = "end",
+    }
+
     /// The confinement of commands.
     SandboxMode {
         /// They write only where they may.
@@ -535,9 +549,9 @@ choices! {
 
     /// The answer to a builder that asks for another file.
     ExtensionPolicy {
-        /// Granted if no other task lists the file; otherwise the user is asked.
+        /// Granted, unless a task that is being built lists the file.
         Allow = "allow",
-        /// The user is asked.
+        /// Granted, unless a task lists the file that isn't over: then the user is asked.
         Ask = "ask",
         /// Refused.
         Deny = "deny",

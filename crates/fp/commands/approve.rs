@@ -10,6 +10,7 @@ use fp_host::run::end_checks::{end_commands, missing_program};
 use fp_host::trust::ConsentSource;
 use fp_plan::plan::Plan;
 use fp_plan::plan::id::TaskId;
+use fp_plan::schedule::schedule;
 use fp_plan::text::{counted, shown_command};
 use fp_run::commit_style::{CommitHistory, SUBJECTS};
 use fp_run::run::consent::{AgreedContent, PrintedQuestion, all_commands, commands_by_program};
@@ -18,9 +19,12 @@ use fp_run::run::{State, approval};
 use serde_json::json;
 
 use super::consent::question_text;
+use super::schedule::prediction_text;
+use super::show::schedule_options;
 use crate::context::{Context, consent_of};
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::input;
+use crate::pace::prediction_terms;
 use crate::source::PlanSource;
 
 /// Approve a plan, so that its tasks and their commands may run
@@ -144,9 +148,10 @@ fn consent_given(
         return Ok(None);
     }
     let tasks = counted(proposal.tree.leaves().count(), "task");
-    context
-        .printer
-        .print_note(&format!("Plan {id} has {tasks}. {terms}"));
+    context.printer.print_note(&format!(
+        "Plan {id} has {tasks}. {}{terms}",
+        proposal.predicted
+    ));
     match input::agrees("Approve it?", context) {
         true => Ok(Some(ConsentSource::Terminal)),
         false => Err(CommandError::refused(format!("plan {id} is not approved"))
@@ -162,6 +167,8 @@ pub(crate) struct Proposal<'p> {
     end_commands: Vec<String>,
     /// The user's last consent.
     before: Option<AgreedContent>,
+    /// What the plan will take, as text.
+    predicted: String,
 }
 
 impl<'p> Proposal<'p> {
@@ -178,6 +185,7 @@ impl<'p> Proposal<'p> {
             tree,
             end_commands: end_commands(plan, tree),
             before: context.trust()?.last_agreed(plan.id())?,
+            predicted: predicted_text(plan, tree, context),
         })
     }
 
@@ -193,7 +201,7 @@ impl<'p> Proposal<'p> {
         }
     }
 
-    fn all_commands(&self) -> BTreeSet<&str> {
+    pub(super) fn all_commands(&self) -> BTreeSet<&str> {
         all_commands(self.tree, &self.end_commands).collect()
     }
 
@@ -296,13 +304,24 @@ impl Approved {
     }
 }
 
+/// What `tree` will take with the configured number of builders; empty if its tasks can't be ordered.
+fn predicted_text(plan: &OpenPlan, tree: &Plan<'_>, context: &Context) -> String {
+    let terms = prediction_terms(tree, &plan.settings, context);
+    let found = schedule(tree, &schedule_options(&plan.settings), &terms);
+    found.map_or_else(
+        |_| String::new(),
+        |found| prediction_text(&found.prediction),
+    )
+}
+
 /// Prints the question for the user. The plan is not approved.
 fn ask_for_consent(proposal: &Proposal<'_>, context: &Context) -> CommandResult {
     let id = proposal.plan.id();
     let printed = proposal.question()?;
     let text = format!(
-        "Not approved: that takes the user's answer to this question, word for word.\n\n{}\n\
+        "{}Not approved: that takes the user's answer to this question, word for word.\n\n{}\n\
          In Claude Code the answer is recorded when it is given. At a terminal: fp approve {id}\n",
+        proposal.predicted,
         question_text(&printed, "")
     );
     let json = json!({

@@ -12,7 +12,7 @@ use fp_host::trust::AgreedCommands;
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::reading_language;
 use fp_plan::repo_path::RepoPath;
-use fp_plan::text::prompt_path;
+use fp_plan::text::{prompt_path, prompt_text, shell_quoted};
 use fp_run::run::decide::RunDecision;
 use fp_run::run::event::{Base, Event, Leaf};
 use fp_run::run::payload::{Around, payload};
@@ -41,6 +41,7 @@ pub(crate) struct ClaimArgs {
 pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
     let tree = context.tree(&plan)?;
+    let answer = answer_due(&plan.load()?.state, &args.owner);
     let mut prepared = prepare_claim(&plan, &args, &tree, context)?;
     let earlier = prepared.earlier.take();
     let first = check_first(&plan, &args.owner, &tree, &mut prepared, context)?;
@@ -52,19 +53,40 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     let task = state.expect_task(&id)?;
     let place = task.worktree().map(|owner| worktree::path(&plan, owner));
     let place = place.map(|place| place.display().to_string());
-    let text = payload_of(
-        &plan,
-        &tree,
-        &state,
-        task,
-        (place.as_deref(), earlier.as_deref()),
-        context,
-    )?;
+    let text = match answer {
+        Some(answer) => answer,
+        None => payload_of(
+            &plan,
+            &tree,
+            &state,
+            task,
+            (place.as_deref(), earlier.as_deref()),
+            context,
+        )?,
+    };
     let json = json!({
         "planId": state.plan_id, "task": id, "owner": args.owner, "iteration": task.iteration, "worktree": place,
         "claim": task.claim.as_ref().map(|claim| &claim.token), "payload": text,
     });
     context.report(&json, &text)
+}
+
+/// What `owner` hears of an answer that it waits for, in place of the payload that it has read. Its next claim prints the
+/// payload.
+fn answer_due(state: &State, owner: &AgentName) -> Option<String> {
+    let task = state.held_by(owner)?;
+    let asked = state
+        .questions
+        .iter()
+        .find(|asked| Some(&asked.question.id) == task.answered.as_ref())?;
+    let (plan, id) = (&state.plan_id, &task.leaf.id);
+    let token = task.claim.as_ref().map_or("", |claim| &*claim.token);
+    let asked = asked.question.with_safe_texts().text + " — " + &asked.answer.join(", ");
+    Some(prompt_text(&format!(
+        "The answer to your question about task {id}: {asked}\n\nGo on with the task; `fp claim {plan} --as {owner}` \
+         prints all of it again. When it is done:\n\n    fp submit {plan} {id} --claim {}\n",
+        shell_quoted(token)
+    )))
 }
 
 /// Runs the checks of the prepared task that must fail before the work begins, and returns the result as an event. If

@@ -1,10 +1,7 @@
 //! `fp critique`: records a critic's judgement on every leaf, so that the program, not the model, does the counting.
 
-use std::collections::BTreeMap;
-
 use fp_host::file;
 use fp_host::plan::OpenPlan;
-use fp_plan::plan::parse;
 use fp_plan::text::counted;
 use fp_run::critique::{CriticVerdict, Critique, new_critique};
 use fp_run::run::approval;
@@ -43,7 +40,7 @@ pub(crate) struct RecordArgs {
     fail: Vec<String>,
 }
 
-/// Print the last critique, and the leaves that have changed since
+/// Print the last critique
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(crate) struct ShowCritiqueArgs {
@@ -63,8 +60,6 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     let plan = source.plan()?;
     source.refuse_running()?;
     let text = source.read_text()?;
-    let is_first = plan.load()?.state.planning.rounds == 0;
-    let before = if is_first { None } else { last_critique(plan)? };
     let warned = args
         .warn
         .iter()
@@ -77,18 +72,24 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     let (tree, hash) = (source.valid_tree(&text)?, approval::hash(text.as_bytes()));
     let passed = args.pass.iter().map(|id| id.trim().to_owned());
     let passed: Vec<String> = passed.filter(|id| !id.is_empty()).collect();
-    let judged = new_critique(&tree, hash, &passed, &remarks, before.as_ref());
+    let judged = new_critique(&tree, hash, &passed, &remarks);
     let judged = judged.map_err(|error| {
         CommandError::with_message(&error, &error).with_plan(plan.id().as_str())
     })?;
     let mut ledger = context.with_notices(plan.lock()?);
     let critique = ledger.state().criticise(judged)?;
     let path = plan.folder.file("critique.md");
-    file::atomic_write(&path, critique.to_markdown().as_bytes())?;
+    let mut text = critique.to_markdown();
+    if critique.round > 1 {
+        // What was found before stays to be read.
+        let earlier = file::read_text_if_there(&path, file::TASKS_CAP)?.unwrap_or_default();
+        text += &format!("\n---\n\n{earlier}");
+    }
+    file::atomic_write(&path, text.as_bytes())?;
     ledger.append(vec![Event::Critiqued(critique.clone())], context.now())?;
     drop(ledger);
     let next = next(&critique);
-    let json = json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": without_passed(&critique), "next": next });
+    let json = json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": critique, "next": next });
     context.report(&json, &format!("{}\nnext: {next}\n", summary(&critique)))?;
     context
         .printer
@@ -130,42 +131,20 @@ fn show(args: &ShowCritiqueArgs, context: &Context) -> CommandResult {
     let source = PlanSource::open_to_read(context, args.plan.as_deref())?;
     let plan = source.plan()?;
     context.notices(&plan.load()?.notices);
-    let Some(critique) = last_critique(plan)? else {
-        return context.report(
-            &json!({ "planId": plan.id(), "critique": null }),
-            "No critique yet\n",
-        );
-    };
     let text = source.read_text().unwrap_or_default();
-    let changed = approval::hash(text.as_bytes()) != critique.tree_hash;
-    let (tree, _) = parse(&text);
-    let due = if changed {
-        critique.due_leaves(&tree)
+    let critique = last_critique(plan)?;
+    let judged = critique.as_ref();
+    let changed = judged.is_some_and(|it| approval::hash(text.as_bytes()) != it.tree_hash);
+    let told = judged.map_or_else(|| "No critique yet\n".to_owned(), Critique::to_markdown);
+    let since = if changed {
+        "\nThe tree has changed since\n"
     } else {
-        Vec::new()
+        ""
     };
-    let ids: Vec<&str> = due.iter().map(|(leaf, _)| &*leaf.id).collect();
-    let since = match (changed, due.is_empty()) {
-        (false, _) => "",
-        (true, true) => "\nThe tree has changed since, but no leaf is due\n",
-        (true, false) => "\nThe tree has changed since. To judge next:\n\n",
-    };
-    let list: String = due
-        .iter()
-        .map(|(leaf, why)| format!("- {}: {why}\n", leaf.id))
-        .collect();
     context.report(
-        &json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": without_passed(&critique), "changed": changed, "due": ids }),
-        &(critique.to_markdown() + since + &list),
+        &json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": judged, "changed": changed }),
+        &(told + since),
     )
-}
-
-/// The critique for printing, without the passed leaves, which only the next round needs.
-fn without_passed(critique: &Critique) -> Critique {
-    Critique {
-        passed: BTreeMap::new(),
-        ..critique.clone()
-    }
 }
 
 /// The last critique in the log of `plan`.

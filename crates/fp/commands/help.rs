@@ -4,7 +4,6 @@
 use clap::{Command, CommandFactory as _};
 use fp_plan::settings::closest_name;
 use fp_plan::text::wrapped;
-use fp_run::hook::own_command::respelled;
 use serde_json::json;
 
 use crate::cli::{Cli, meant_by};
@@ -143,7 +142,6 @@ fn group_text((name, commands): &CommandGroup<'_>) -> String {
 
 /// The `--help` of the command that `words` name.
 fn command_help(tree: &Command, words: &[String]) -> Option<String> {
-    let words = respelled(words.to_vec());
     let mut words = words
         .iter()
         .map(String::as_str)

@@ -6,7 +6,7 @@ use fp_host::plan::OpenPlan;
 use fp_host::plan_folder::StoredRecord;
 use fp_run::interview::clearance::{Grounds, MAX_ROUNDS, step_after};
 use fp_run::interview::record::{bullet_list, interview_page};
-use fp_run::interview::{Answers, Clearance, Interview, Mode, PlanningStep};
+use fp_run::interview::{Answers, Clearance, Interview, PlanningStep};
 use fp_run::run::event::{Decider, Event};
 use fp_run::run::state::InterviewRounds;
 use serde_json::{Value, json};
@@ -41,40 +41,37 @@ struct SaidArgs {
     /// The plan: its id, a part of it, or its number in `fp plans`
     plan: Option<String>,
     /// The goal, as the user means it
-    #[arg(long, value_name = "TEXT", value_parser = non_empty)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty)]
     objective: Option<String>,
     /// Something in scope
-    #[arg(long, value_name = "TEXT", value_parser = parse_included)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = parse_included)]
     include: Vec<String>,
     /// Something expressly out of scope; `none` says that nothing is excluded
-    #[arg(long, value_name = "TEXT", value_parser = non_empty)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty)]
     exclude: Vec<String>,
     /// An observable result; it gets an id, R1 and so on
-    #[arg(long, value_name = "TEXT", value_parser = non_empty)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty)]
     requirement: Vec<String>,
     /// A question with its answer; closes the open question with the same words
-    #[arg(long, value_name = "QUESTION|ANSWER", value_parser = |text: &str| split_pair(text, "question and answer"))]
+    #[arg(long, value_name = "QUESTION|ANSWER", allow_hyphen_values = true, value_parser = |text: &str| split_pair(text, "question and answer"))]
     decision: Vec<(String, String)>,
     /// An assumption made without asking
-    #[arg(long, value_name = "TEXT", value_parser = non_empty)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty)]
     assume: Vec<String>,
     /// The chosen approach
-    #[arg(long, value_name = "TEXT", value_parser = non_empty)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty)]
     approach: Option<String>,
     /// A rejected approach, and why
-    #[arg(long, value_name = "NAME|WHY NOT", value_parser = |text: &str| split_pair(text, "name and reason"))]
+    #[arg(long, value_name = "NAME|WHY NOT", allow_hyphen_values = true, value_parser = |text: &str| split_pair(text, "name and reason"))]
     alternative: Vec<(String, String)>,
     /// The test strategy
-    #[arg(long, value_name = "TEXT", value_parser = non_empty)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty)]
     tests: Option<String>,
     /// An open question
-    #[arg(long, value_name = "TEXT", value_parser = non_empty)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty)]
     open: Vec<String>,
-    /// Code that was read, and what it shows
-    #[arg(long, value_name = "PATH:LINE - TEXT", value_parser = non_empty)]
-    seen: Vec<String>,
     /// A statement to withdraw: a requirement by its id, or a statement on requirements or scope by its words
-    #[arg(long, value_name = "ID-OR-TEXT", value_parser = non_empty)]
+    #[arg(long, value_name = "ID-OR-TEXT", allow_hyphen_values = true, value_parser = non_empty)]
     withdraw: Vec<String>,
     /// Who says so; defaults to a rule in a plan made with --auto, else to the user
     #[arg(long, value_parser = PossibleValuesParser::new(["user", "auto"]).map(|word| decider(&word)))]
@@ -147,7 +144,7 @@ pub(crate) fn run(args: InterviewArgs, context: &Context) -> CommandResult {
     };
     context.report(
         &json_of(&plan, &interview),
-        &format!("Recorded. Interview: {left}\n"),
+        &format!("Recorded{}. Interview: {left}\n", told_ids(&interview)),
     )
 }
 
@@ -174,10 +171,19 @@ fn answers(args: SaidArgs) -> Result<Answers, CommandError> {
         approach: args.approach,
         tests: args.tests,
         open: args.open,
-        seen: args.seen,
         alternatives: args.alternative,
         withdraw: args.withdraw,
     })
+}
+
+/// The ids of the requirements, for `Covers`.
+fn told_ids(interview: &Interview) -> String {
+    let ids: Vec<&str> = interview.requirements.iter().map(|it| &*it.id).collect();
+    match ids[..] {
+        [] => String::new(),
+        [one] => format!("; requirement {one}"),
+        [first, .., last] => format!("; requirements {first} to {last}"),
+    }
 }
 
 /// Adds `answers` to the record, under a lock. Answers that change nothing don't count as a round.
@@ -194,9 +200,7 @@ fn record(
     interview.merge(answers, by).map_err(|error| {
         CommandError::with_message(format!("{}: {error}", path.display()), &error)
     })?;
-    if plan.folder.record()?.mode == Mode::Specified {
-        interview.confirm_stated(&plan.goal());
-    }
+    interview.confirm_stated(&plan.goal());
     if interview != before {
         file::atomic_write(&path, interview.to_json().as_bytes())?;
         ledger.append(vec![Event::Interviewed { by }], context.now())?;

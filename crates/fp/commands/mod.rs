@@ -22,6 +22,7 @@ pub(crate) mod new;
 pub(crate) mod next;
 pub(crate) mod note;
 pub(crate) mod plans;
+mod repairs;
 pub(crate) mod report;
 pub(crate) mod retry;
 pub(crate) mod run;

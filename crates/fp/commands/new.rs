@@ -10,7 +10,7 @@ use fp_host::git::Git;
 use fp_host::plan_folder::{OfLayer, PlanRecord};
 use fp_host::trust::{Consent, ConsentSource};
 use fp_plan::hint::Hint as _;
-use fp_plan::plan::id::{PlanId, TaskId};
+use fp_plan::plan::id::PlanId;
 use fp_plan::reading_language;
 use fp_plan::settings::{self, Settings, SettingsLayer};
 use fp_plan::setup::{SetupProposal, propose_setup};
@@ -40,24 +40,24 @@ pub(crate) struct NewArgs {
     #[arg(required_unless_present_any = ["roadmap", "from_prompt", "path"], value_name = "GOAL")]
     goal: Vec<String>,
     /// Take the goal and the flags from the `/fp:plan` prompt that the user typed in this session
-    #[arg(long, conflicts_with_all = ["goal", "roadmap", "layer", "path", "auto", "max_complexity", "research_only", "plan_only"])]
+    #[arg(long, conflicts_with_all = ["goal", "roadmap", "path", "auto", "max_complexity", "research_only", "plan_only"])]
     from_prompt: bool,
-    /// The roadmap whose next layer the plan implements; without a goal of yours, that layer's is used.
+    /// The roadmap whose due layer the plan implements; without a goal of yours, that layer's is used.
     #[arg(long, value_name = "ID")]
     roadmap: Option<String>,
-    /// The layer, if several are due.
-    #[arg(long, value_name = "LAYER", requires = "roadmap")]
-    layer: Option<TaskId>,
     /// Plan from a folder or file instead: a plan of another system, or any texts
     #[arg(id = "path", long = "import", value_name = "PATH", conflicts_with_all = ["roadmap", "mode", "research_only"])]
     import: Option<PathBuf>,
     /// How much planning: `direct` for one task without open choices, `specified` for a goal that says what to build,
-    /// `pipeline` for one area, `full` for several areas or something new; `pipeline` by default
+    /// `pipeline` where something has to be asked, `full` where something has to be researched; `pipeline` by default
     #[arg(long, value_parser = PossibleValuesParser::new(Mode::VARIANTS.iter().map(|mode| mode.into_str())).try_map(|name| name.parse::<Mode>()))]
     mode: Option<Mode>,
     /// Plan without questions: decide each one and record it as an assumption
     #[arg(long)]
     auto: bool,
+    /// How many builders (1-16) the plan is made for
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
+    builders: Option<u32>,
     /// Highest complexity (1-10) of a task in this plan
     #[arg(long, value_name = "N", value_parser = |text: &str| settings::whole_number("maxComplexity", text))]
     max_complexity: Option<u32>,
@@ -105,7 +105,7 @@ const GOAL_CAP: u64 = 1024 * 1024;
 /// Maximum number of notes about work for later to show.
 const MOST_DEBTS: usize = 10;
 /// The flags that take a value.
-const VALUED: [&str; 3] = ["--mode", "--max-complexity", "--import"];
+const VALUED: [&str; 4] = ["--mode", "--max-complexity", "--builders", "--import"];
 const NAME_THE_GOAL: &str = "name the goal: `fp new 'Add a greeting command'`";
 /// The skill whose prompt contains a goal.
 pub(crate) const PLAN_SKILL: &str = "/fp:plan";
@@ -161,8 +161,11 @@ pub(crate) fn create_plan(args: NewArgs, context: &Context) -> CommandResult {
     let args = match is_typed {
         true => {
             let typed = NewArgs::from_prompt(context)?;
-            let mode = typed.mode.or(args.mode);
-            NewArgs { mode, ..typed }
+            NewArgs {
+                mode: typed.mode.or(args.mode),
+                builders: typed.builders.or(args.builders),
+                ..typed
+            }
         }
         false => args,
     };
@@ -262,7 +265,7 @@ impl PlanGoal {
             words => words.join(" "),
         };
         if let Some(selector) = &args.roadmap {
-            return layer_to_plan(selector, args.layer.as_ref(), words, context);
+            return layer_to_plan(selector, words, context);
         }
         match (args.import.is_some(), words.trim().is_empty()) {
             (true, false) => Err(
@@ -287,6 +290,9 @@ fn flags_of(args: &NewArgs) -> SettingsLayer {
     let mut give = |key, value: Value| layer.set(key, value).expect("the table takes it");
     if let Some(most) = args.max_complexity {
         give("maxComplexity", most.into());
+    }
+    if let Some(builders) = args.builders {
+        give("maxParallelTasks", builders.into());
     }
     if args.research_only {
         give("researchOnly", true.into());
@@ -336,7 +342,7 @@ fn debts_of(known: &[Known]) -> Vec<String> {
     states.sort_by_key(|state| Reverse(state.last_at));
     let notes = states.iter().flat_map(|state| {
         let notes = state.notes.iter().rev();
-        let debts = notes.filter(|note| note.kind == NoteKind::Debt);
+        let debts = notes.filter(|note| note.kind == NoteKind::Debt && !note.ended);
         debts.map(|note| format!("{} {}", state.plan_id, note.notepad_line()))
     });
     notes.take(MOST_DEBTS).collect()
@@ -372,10 +378,7 @@ impl NewPlan {
             return steps;
         };
         let is_due = |step: &PlanningStep| match step {
-            PlanningStep::PreAnalysis
-            | PlanningStep::Interview
-            | PlanningStep::Research
-            | PlanningStep::Approach => false,
+            PlanningStep::Interview | PlanningStep::Research | PlanningStep::Approach => false,
             PlanningStep::Decompose => import["validation"]["errors"] != 0,
             PlanningStep::Critique | PlanningStep::Review | PlanningStep::Approve => true,
         };

@@ -9,6 +9,7 @@ use fp_host::plan::{OpenPlan, Tree};
 use fp_host::plan_folder::OfLayer;
 use fp_host::run::commit::{COMMIT_PATIENCE, head_moved, settle};
 use fp_host::run::end_checks::check_at_end;
+use fp_host::run::whole::judge_by_checks;
 use fp_host::store::Ledger;
 use fp_plan::hint::Hint as _;
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
@@ -25,11 +26,13 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::consent::question_text;
+use super::repairs::add_repairs;
 use super::report::interview_of;
 use super::start::try_commands;
 use super::status::status_text;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::pace::learn_pace;
 
 /// Number of signs of life that a working machine sends within the time after which others give up on it.
 const RENEWALS: i32 = 3;
@@ -116,7 +119,9 @@ pub(super) fn take_turn<'p>(
     let cut_off = sync_shared(plan, context)?;
     if cut_off.is_none() {
         settle(plan, || context.now(), patience)?;
+        decide_by_checks(plan, context)?;
         check_at_end(plan, || context.now())?;
+        add_repairs(plan, context)?;
     }
     let tree = context.tree(plan)?;
     let before = plan.load()?.state;
@@ -145,6 +150,7 @@ pub(super) fn take_turn<'p>(
     let mut turn = ledger.state().next(ended, &around)?;
     let first = ledger.state().seq;
     let told = turn.events_once_shown();
+    let has_finished = turn.events.contains(&Event::Finished);
     ledger.append(turn.events, around.now)?;
     let (state, ledger) = match ledger.state().is_running() {
         true => (Arc::new(ledger.state().clone()), Some(ledger)),
@@ -153,6 +159,15 @@ pub(super) fn take_turn<'p>(
     if ledger.is_none() {
         // Cleans up before printing, because a lead that reads that the run is over doesn't call again.
         context.remove_unneeded_worktrees(plan);
+        if let Some(error) = has_finished
+            .then(|| learn_pace(plan, context).err())
+            .flatten()
+        {
+            context.warn(format_args!(
+                "how long the tasks took can't be kept: {}",
+                error.message
+            ));
+        }
         let text = final_report(plan, &tree, &state, context);
         for action in &mut turn.actions {
             if let LeadAction::Finish { report } = action {
@@ -168,6 +183,18 @@ pub(super) fn take_turn<'p>(
         first,
         cut_off,
     })
+}
+
+/// Lets checks decide on the tasks that no verifier judges, unless `fp run` leads, which does so beside its other work.
+fn decide_by_checks(plan: &OpenPlan, context: &Context) -> Result<(), CommandError> {
+    let state = plan.load()?.state;
+    if !state.is_running() || state.has_processes() {
+        return Ok(());
+    }
+    for task in state.checks_due() {
+        judge_by_checks(plan, &task.leaf.id, task.iteration, || context.now())?;
+    }
+    Ok(())
 }
 
 /// Syncs a shared plan. Returns the reason if the other machines can't be reached.
@@ -317,8 +344,8 @@ fn action_text(plan: &PlanId, action: &LeadAction) -> String {
                 "{what} {name}{said}\n   agent: {agent}\n   name and description: {name}\n{model}   prompt:\n{prompt}"
             )
         }
-        LeadAction::Judge { task, prompt, .. } => {
-            format!("judge {task}\n{}", indented_lines(prompt))
+        LeadAction::Check { task, .. } => {
+            format!("check {task}\n   Run `fp next {plan}` again: its checks decide.\n")
         }
         LeadAction::Resume {
             name,

@@ -9,7 +9,6 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::features::specs::promote_note;
 
 /// Add to the notepad, or read it
 #[derive(Debug, clap::Args)]
@@ -30,20 +29,17 @@ enum Action {
         #[arg(long = "for", value_name = "TASK")]
         task: Option<TaskId>,
     },
-    /// Add a note to the spec `learnt`, which every later task gets
-    Promote {
+    /// End a note whose warning is over
+    End {
         /// Its number in `fp note PLAN list`.
         #[arg(value_name = "NUMBER")]
         note: usize,
-        /// Write it, with the user's consent; without this flag the change is only shown.
-        #[arg(long)]
-        yes: bool,
     },
 }
 
 #[derive(Debug, clap::Args)]
 struct Add {
-    /// `KIND: text`, with PATTERN, GOTCHA, UTIL, WARN or DEBT.
+    /// `KIND: text` or `KIND(PATH): text`, with PATTERN, GOTCHA, UTIL, WARN or DEBT.
     note: String,
     /// The task that the note comes from.
     #[arg(long)]
@@ -54,7 +50,7 @@ pub(crate) fn run(args: NoteArgs, context: &Context) -> CommandResult {
     let plan = context.open(Some(&args.plan))?;
     match args.action {
         Action::Add(add) => add_note(&plan, add, context),
-        Action::Promote { note, yes } => promote_note(note, yes, &plan, context),
+        Action::End { note } => end_note(&plan, note, context),
         Action::List { task } => list_notes(&plan, task.as_ref(), context),
     }
 }
@@ -79,6 +75,29 @@ fn add_note(plan: &OpenPlan, add: Add, context: &Context) -> CommandResult {
     write_notepad(plan, &ledger.after(&events, context.now()))?;
     ledger.append(events, context.now())?;
     context.report(&json, &format!("{line}\n"))
+}
+
+fn end_note(plan: &OpenPlan, number: usize, context: &Context) -> CommandResult {
+    let mut ledger = plan.lock()?;
+    let note = number
+        .checked_sub(1)
+        .and_then(|at| ledger.state().notes.get(at));
+    let Some(note) = note else {
+        let id = plan.id();
+        return Err(CommandError::refused(format!("there is no note {number}"))
+            .with_hint(format!("`fp note {id} list` has their numbers")));
+    };
+    let ended = Note {
+        ended: true,
+        ..note.clone()
+    };
+    let events = vec![Event::NoteEnded { number }];
+    write_notepad(plan, &ledger.after(&events, context.now()))?;
+    ledger.append(events, context.now())?;
+    context.report(
+        &json!({ "ended": number }),
+        &format!("{}\n", ended.notepad_line()),
+    )
 }
 
 fn list_notes(plan: &OpenPlan, task: Option<&TaskId>, context: &Context) -> CommandResult {

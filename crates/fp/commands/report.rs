@@ -49,7 +49,7 @@ pub(crate) fn report_run(args: ReportArgs, context: &Context) -> CommandResult {
     }
     let is_markdown_file = |out: &PathBuf| out.extension().is_some_and(|end| end == "md");
     let is_text = context.output == Output::Text && args.out.as_ref().is_none_or(is_markdown_file);
-    let page = with_run_page(&plan, |past, report| {
+    let page = with_run_page(&plan, context, |past, report| {
         context.notices(&past.notices);
         match context.output {
             _ if args.markdown || is_text => Ok(results_page(&report)),
@@ -72,6 +72,7 @@ pub(crate) fn report_run(args: ReportArgs, context: &Context) -> CommandResult {
 /// Calls `use_page` with the history of `plan` and the page about its run, and returns the result of the call.
 fn with_run_page<T>(
     plan: &OpenPlan,
+    context: &Context,
     use_page: impl FnOnce(&Past, RunPage<'_>) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
     let look = plan.look_at_lead();
@@ -83,7 +84,14 @@ fn with_run_page<T>(
     };
     let (state, parsed) = (&past.state, parse(&text).0);
     let lead = look.presence(state);
-    let tree = scheduled_tree(&parsed, state, lead, &plan.settings, plan.folder.goal());
+    let tree = scheduled_tree(
+        &parsed,
+        state,
+        lead,
+        &plan.settings,
+        plan.folder.goal(),
+        context,
+    );
     let interview = interview_of(plan);
     let decisions = interview.decisions.iter().map(ToString::to_string);
     let page = RunPage {

@@ -2,8 +2,9 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_host::run::end_checks::end_commands;
-use fp_plan::plan::{Plan, parse};
-use fp_plan::schedule::{DelayCause, Schedule, ScheduleOptions, ScheduleStep, schedule};
+use fp_plan::plan::parse;
+use fp_plan::schedule::prediction::Prediction;
+use fp_plan::schedule::{Delay, Schedule, ScheduleOptions, schedule};
 use fp_plan::settings::ExecutionOrder;
 use fp_plan::text::{counted, wrapped, wrapped_within};
 use fp_run::critique::{Critique, CritiqueLine};
@@ -14,6 +15,7 @@ use super::critique::last_critique;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::features::exchange::note_named;
+use crate::pace::prediction_terms;
 use crate::printer::WIDTH;
 use crate::source::PlanSource;
 
@@ -68,7 +70,8 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     };
     source.refuse_invalid(&tree, &problems)?;
     note_named(plan, &tree, context)?;
-    let schedule = schedule(&tree, &options).map_err(|error| {
+    let terms = prediction_terms(&tree, settings, context);
+    let schedule = schedule(&tree, &options, &terms).map_err(|error| {
         CommandError::refused(error)
             .with_hint(format!("`fp validate {}` shows the cycle", plan.id()))
     })?;
@@ -87,7 +90,8 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     if !commands.is_empty() {
         commands.insert(0, '\n');
     }
-    let text = schedule_text(&schedule, widest_wave(&tree, &options)) + &commands + &told;
+    let text =
+        schedule_text(&schedule) + &prediction_text(&schedule.prediction) + &commands + &told;
     context.report(
         &PrintedSchedule {
             schedule: &schedule,
@@ -106,75 +110,59 @@ struct PrintedSchedule<'s> {
     critique: Option<&'s CritiqueLine>,
 }
 
-/// The number of tasks that could run at once with unlimited builders.
-fn widest_wave(tree: &Plan, options: &ScheduleOptions) -> usize {
-    let widest = ScheduleOptions {
-        max_parallel_tasks: u32::MAX,
-        ..options.clone()
+/// The schedule as text, at most 80 columns wide.
+fn schedule_text(schedule: &Schedule<'_>) -> String {
+    let (steps, builders) = (&schedule.order, schedule.prediction.builders);
+    let tasks = counted(steps.len(), "task");
+    let mut text = format!("{tasks}, at most {builders} at once\n");
+    // With one builder, tasks run one after the other.
+    let is_told = |delay: &&Delay<'_>| builders > 1 || !matches!(delay, Delay::Limit { .. });
+    let number = steps.len().to_string().len();
+    let start = steps
+        .iter()
+        .map(|step| step.start)
+        .max()
+        .unwrap_or_default();
+    let start = start.to_string().len() + " min".len();
+    for step in steps {
+        let why = step.delay.as_ref().filter(is_told);
+        let why = why.map_or_else(String::new, |delay| format!(": {delay}"));
+        let line = format!("{} {} ({}){why}", step.id, step.title, step.complexity);
+        let minute = format!("{} min", step.start);
+        let head = format!("{:>number$}. {minute:<start$}  ", step.position);
+        let lines = wrapped_within(&line, WIDTH - head.len(), LINES);
+        let below = format!("\n{}", " ".repeat(head.len()));
+        text += &format!("{head}{}\n", lines.join(&below));
+    }
+    let path = &schedule.prediction.critical_path;
+    let way = match path.tasks.is_empty() {
+        true => "none".to_owned(),
+        false => path.tasks.join(" → "),
     };
-    let widest = schedule(tree, &widest).ok();
-    let tasks = |schedule: Schedule<'_>| schedule.waves.iter().map(|wave| wave.tasks.len()).max();
-    widest.and_then(tasks).unwrap_or_default()
+    let line = format!("Critical path, {} min: {way}", path.minutes);
+    text + "\n" + &wrapped(&line, WIDTH - 2).join("\n  ") + "\n"
 }
 
-/// The schedule as text, at most 80 columns wide.
-fn schedule_text(schedule: &Schedule<'_>, width: usize) -> String {
-    let mut text = format!(
-        "{} in {}, at most {} at once; {width} could run at once\n",
-        counted(schedule.order.len(), "task"),
-        counted(schedule.waves.len(), "wave"),
-        schedule.max_parallel_tasks
-    );
-    // With one builder, tasks run one after the other.
-    let why = |step: &ScheduleStep<'_>| {
-        let delay = step.delay.as_ref();
-        let told = delay
-            .filter(|delay| delay.cause != DelayCause::Limit || schedule.max_parallel_tasks > 1);
-        told.map_or_else(String::new, ToString::to_string)
-    };
-    let (number, wave) = (
-        schedule.order.len().to_string().len(),
-        schedule.waves.len().to_string().len(),
-    );
-    for step in &schedule.order {
-        let ScheduleStep {
-            position,
-            wave: at,
-            id,
-            title,
-            complexity,
-            ..
-        } = step;
-        let reason = Some(why(step))
-            .filter(|why| !why.is_empty())
-            .map(|why| format!(": {why}"));
-        let line = format!("{id} {title} ({complexity}){}", reason.unwrap_or_default());
-        let head = format!("{position:>number$}. wave {at:<wave$}  ");
-        let lines = wrapped_within(&line, WIDTH - head.len(), LINES);
-        text.push_str(&format!(
-            "{head}{}\n",
-            lines.join(&format!("\n{}", " ".repeat(head.len())))
-        ));
+/// What the plan takes, and whether it is worth it.
+pub(super) fn prediction_text(prediction: &Prediction<'_>) -> String {
+    let line = |text: &str| wrapped(text, WIDTH - 2).join("\n  ") + "\n";
+    let told = prediction.to_string();
+    let mut text = line(&(told[..1].to_uppercase() + &told[1..]));
+    let by_builders = prediction.by_builders.iter();
+    let by_builders = by_builders.map(|it| format!("{} min with {}", it.minutes, it.builders));
+    let by_builders: Vec<String> = by_builders.collect();
+    if by_builders.len() > 1 {
+        text += &line(&format!("By builders: {}", by_builders.join(", ")));
     }
-    let path = &schedule.critical_path;
-    let way = if path.tasks.is_empty() {
-        "none".to_owned()
-    } else {
-        path.tasks.join(" → ")
-    };
-    text.push('\n');
-    let label = format!(
-        "Critical path, {} of {} complexity: ",
-        path.complexity, schedule.total_complexity
-    );
-    text.push_str(&(wrapped(&(label + &way), WIDTH - 2).join("\n  ") + "\n"));
-    let factors = schedule
-        .speed_up
-        .iter()
-        .map(|gain| format!("{:.1}x with {}", gain.factor, gain.builders));
-    text.push_str(&format!(
-        "Ideal speed-up: {} builders\n",
-        factors.collect::<Vec<_>>().join(", ")
-    ));
+    if prediction.measured > 0 {
+        let tasks = counted(prediction.measured as usize, "task");
+        text += &line(&format!("Corrected by {tasks} measured here"));
+    }
+    if prediction.is_not_worth {
+        text += &line(
+            "The split gains less than a fifth of one session: make it one leaf, or more builders, or say why it is \
+             split: `Split: gate | context | asked`",
+        );
+    }
     text
 }

@@ -41,11 +41,16 @@ pub(crate) fn run(args: ScopeArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
     let mut ledger = context.with_notices(plan.lock_in_order()?);
     context.expect_own_task(ledger.state().expect_task(&args.task)?)?;
-    let policy = (plan.settings.guard.extend, plan.settings.plans_dir.as_str());
-    let extension =
-        ledger
-            .state()
-            .extend(&args.task, &args.claim, &args.path, &args.reason, policy)?;
+    let state = ledger.state();
+    let can_ask = state.terms().attended || !state.has_processes() && context.attended();
+    let extension = state.extend(
+        &args.task,
+        &args.claim,
+        &args.path,
+        &args.reason,
+        (plan.settings.guard.extend, can_ask),
+        &plan.settings.plans_dir,
+    )?;
     let (word, question, text, events) = match extension {
         Extension::Listed => (
             "listed",

@@ -16,6 +16,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
+use crate::pace::prediction_terms;
 use crate::pages::plan;
 use crate::printer::{Output, WIDTH, format_option, json};
 use crate::source::PlanSource;
@@ -56,7 +57,12 @@ pub(crate) fn show_tree(args: ShowTreeArgs, context: &Context) -> CommandResult 
         };
         let builders = builders_shown(at_once, context.output);
         report = report
-            .with_schedules(&tree, &schedule_options(settings), &builders)
+            .with_schedules(
+                &tree,
+                &schedule_options(settings),
+                &prediction_terms(&tree, settings, context),
+                &builders,
+            )
             .with_problems(&check_plan(&tree, &problems, &facts), &Lines::new(&text));
     }
     let shown = match context.output {
@@ -83,22 +89,26 @@ pub(super) fn scheduled_tree<'p>(
     lead: LeadPresence,
     settings: &Settings,
     goal: Option<String>,
+    context: &Context,
 ) -> TreeReport<'p> {
     let run = state.run.as_ref();
     let at_once = run.map_or(settings.max_parallel_tasks, |run| run.terms.builders);
     let report = TreeReport::new(tree, goal).with_run(tree, state, lead);
-    report.with_schedules(tree, &schedule_options(settings), &[at_once])
+    let terms = prediction_terms(tree, settings, context);
+    report.with_schedules(tree, &schedule_options(settings), &terms, &[at_once])
 }
 
-fn schedule_options(settings: &Settings) -> ScheduleOptions {
+/// The order is without what `fp signals` measured.
+pub(super) fn schedule_options(settings: &Settings) -> ScheduleOptions {
     ScheduleOptions {
         order: settings.execution_order,
+        max_parallel_tasks: settings.max_parallel_tasks,
         exclusive: settings.exclusive.clone(),
         ..ScheduleOptions::default()
     }
 }
 
-/// The numbers of builders to show waves for: the configured one, and, on the HTML page, others for comparison.
+/// The numbers of builders to schedule for: the configured one, and, on the HTML page, others for comparison.
 fn builders_shown(at_once: u32, output: Output) -> Vec<u32> {
     let mut builders = vec![at_once];
     if output == Output::Html {

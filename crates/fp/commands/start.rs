@@ -17,7 +17,6 @@ use fp_plan::plan::path::overlap;
 use fp_plan::reading_language;
 use fp_plan::repo_path::RepoPath;
 use fp_plan::settings::{Engine, Isolation};
-use fp_run::interview::Mode;
 use fp_run::report::handoff::next_steps;
 use fp_run::report::standing::{LeadPresence, RunStanding};
 use fp_run::run::Policy;
@@ -36,10 +35,10 @@ pub(crate) struct StartArgs {
     /// How many builders work at once (1-16); else as configured.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=16))]
     builders: Option<u32>,
-    /// The session of the lead; defaults to the client's current one.
+    /// The session that leads; defaults to the client's current one.
     #[arg(long)]
     session: Option<String>,
-    /// Lead it from the session although `engine` is `processes`.
+    /// Lead it from the session, whatever `engine` says.
     #[arg(long)]
     here: bool,
     /// The user can be asked although the session looks unattended.
@@ -65,9 +64,18 @@ pub(super) struct TermsArgs {
 
 pub(crate) fn start_run(args: StartArgs, context: &Context) -> CommandResult {
     let plan = context.open_to_lead(args.terms.plan.as_deref())?;
-    // A session couldn't report to other machines that it is still working, nor receive their reports.
-    let is_shared = plan.load()?.state.is_shared();
-    if (plan.settings.engine == Engine::Processes || is_shared) && !args.here {
+    let state = plan.load()?.state;
+    let builders = args.builders.unwrap_or(plan.settings.max_parallel_tasks);
+    let by_processes = match plan.settings.engine {
+        // A session couldn't report to other machines that it is still working, nor receive their reports.
+        _ if state.is_shared() => true,
+        Engine::Processes => true,
+        Engine::Session => false,
+        Engine::Auto if args.session.is_some() || has_session_run(&state) => false,
+        // Leading costs a session tokens for each task.
+        Engine::Auto => builders > 1 || state.tasks.len() > FEW,
+    };
+    if by_processes && !args.here {
         let line = background_line(&plan, &args);
         let json = json!({ "planId": plan.id(), "background": line });
         return context.report(&json, &format!("In the background: {line}\n"));
@@ -77,13 +85,21 @@ pub(crate) fn start_run(args: StartArgs, context: &Context) -> CommandResult {
         session: args.session.or_else(|| context.session()),
         client: context.client(),
         attended: args.attended,
-        builders: args.builders.unwrap_or(plan.settings.max_parallel_tasks),
+        builders,
         ..RunTerms::default()
     };
     let released = begin(&plan, &args.terms, lead, context)?;
     let language =
         reading_language::choose_language(plan.settings.language.as_deref(), &plan.goal());
     report_start(context, &plan.load()?.state, released, language.as_deref())
+}
+
+/// Number of tasks that a session leads well by itself.
+const FEW: usize = 2;
+
+/// True if a session leads the run already.
+fn has_session_run(state: &State) -> bool {
+    state.is_running() && !state.has_processes()
 }
 
 /// The command that leads the run in the background, instead of the session.
@@ -199,7 +215,6 @@ pub(super) fn begin(
     let start = RunTerms {
         max_iterations: args.max_iterations.unwrap_or(plan.settings.max_iterations),
         no_commit,
-        lead_judges: !lead.processes && lead_may_judge(plan, ledger.state())?,
         policy: policy_of(plan)?,
         checkout,
         found: Some(found_checkout(&git, ledger.state())?),
@@ -243,11 +258,6 @@ fn found_checkout(git: &Git, state: &State) -> Result<FoundCheckout, CommandErro
         tree: snapshot.tree.to_string(),
         around,
     })
-}
-
-/// True if the lead judges: for a single task planned in direct mode, a verifier would cost more than the task.
-fn lead_may_judge(plan: &OpenPlan, state: &State) -> Result<bool, CommandError> {
-    Ok(state.tasks.len() == 1 && plan.folder.record()?.mode == Mode::Direct)
 }
 
 /// The policy for ordering tasks by their measured signals.

@@ -30,7 +30,7 @@ use crate::printer::{WIDTH, cut_columns};
 use crate::theme::{self, Look, StyledLine};
 
 /// The files that planning writes, in order.
-const WRITTEN: &str = "pre-analysis.md interview.md research.md context.md tasks.md critique.md";
+const WRITTEN: &str = "interview.md research.md tasks.md critique.md";
 
 /// Show a plan's progress, and what needs your attention
 #[derive(Debug, clap::Args)]

@@ -174,6 +174,8 @@ fn removal_note(edited: &EditedTree) -> Option<Event> {
             kind: NoteKind::Warn,
             text,
             task: None,
+            place: None,
+            ended: false,
         },
     })
 }

@@ -2,17 +2,12 @@
 
 use std::ops::Range;
 
-use fp_host::error::HostResult;
-use fp_host::plan::OpenPlan;
 use fp_plan::diagnostic::{Diagnostic, Severity};
 use fp_plan::plan::{FormatError, Lines, Plan, format, parse};
 use fp_plan::rules::{RULES, Rule, RuleFacts, check_plan, find_rule, fix};
 use fp_plan::settings::closest_name;
 use fp_plan::text::{counted, fitted, visible, visible_line, wrapped};
-use fp_run::report::validation::{Gate, GateVerdict, ValidationReport};
-use fp_run::run::approval;
-use fp_run::run::planning::{PASSES, Seen};
-use serde::Serialize;
+use fp_run::report::validation::ValidationReport;
 use serde_json::json;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -43,21 +38,18 @@ pub(crate) struct ValidateArgs {
     /// Apply every mechanical fix, then report what is left.
     #[arg(long)]
     fix: bool,
-    /// Print only whether the plan may go on: PASS, CAUTION, FIX or BLOCK, and the next command.
-    #[arg(long)]
-    gate: bool,
     /// Show every finding instead of the first 50.
     #[arg(long)]
     all: bool,
     /// Write the tree in its canonical form instead.
-    #[arg(long, conflicts_with_all = ["strict", "max_complexity", "fix", "gate", "all"])]
+    #[arg(long, conflicts_with_all = ["strict", "max_complexity", "fix", "all"])]
     fmt: bool,
     /// With --fmt: write nothing; exit with status 1 if something would change.
     #[arg(long, requires = "fmt")]
     check: bool,
     /// Explain a rule instead; without RULE, list all rules.
     #[arg(long, value_name = "RULE", num_args = 0..=1)]
-    #[arg(conflicts_with_all = ["plan", "strict", "max_complexity", "fix", "gate", "all", "fmt"])]
+    #[arg(conflicts_with_all = ["plan", "strict", "max_complexity", "fix", "all", "fmt"])]
     explain: Option<Option<String>>,
 }
 
@@ -84,7 +76,7 @@ pub(crate) fn validate_tree(args: ValidateArgs, context: &Context) -> CommandRes
     }
     match args.fix {
         true => fix_and_report(&args, context, &source, &checked),
-        false => report_findings(&args, context, &source, &checked, None),
+        false => report_findings(&args, context, &source, &checked),
     }
 }
 
@@ -105,25 +97,12 @@ impl<'t> Checked<'t> {
             found,
         })
     }
-
-    /// The counts of the findings, as a validation pass records them.
-    fn pass_counts(&self, strict: bool) -> Seen {
-        let failing = self.found.iter().filter(|found| found.fails(strict));
-        let errors = failing.clone().count();
-        Seen {
-            tree_hash: approval::hash(self.text.as_bytes()),
-            errors,
-            warnings: self.found.len() - errors,
-            failing: failing.map(|found| found.rule.to_owned()).collect(),
-        }
-    }
 }
 
 /// Maximum number of changes to list.
 const SHOWN_CHANGES: usize = 20;
 
-/// Applies every fix to the file and reports the remaining findings. For a plan this counts as a pass, and the number
-/// of passes is limited.
+/// Applies every fix to the file and reports the remaining findings.
 fn fix_and_report(
     args: &ValidateArgs,
     context: &Context,
@@ -133,15 +112,9 @@ fn fix_and_report(
     let fixed = fix::fix_all(checked.text, &checked.facts);
     let changes = &fixed.changes;
     let after = Checked::check_source(source, &fixed.text, args.max_complexity)?;
-    let seen = after.pass_counts(args.strict);
-    let plan = source.plan.as_ref();
-    if let Some(over) = plan.and_then(|plan| pass_over_limit(plan, &seen, context)) {
-        report_findings(args, context, source, checked, Some(over))?;
-        return Ok(Exit::Findings);
-    }
     if !changes.is_empty() {
         let name = &source.name;
-        if checked.plan.tasks.is_empty() && plan.is_none() {
+        if checked.plan.tasks.is_empty() && source.plan.is_none() {
             return Err(
                 CommandError::refused(format!("{name} is unchanged: it has no task"))
                     .with_hint("name a task tree: `fp plans` lists the plans"),
@@ -159,27 +132,7 @@ fn fix_and_report(
             context.printer.print_note(&format!("  and {more} more"));
         }
     }
-    let pass = plan.and_then(|plan| count_pass(plan, seen, context));
-    report_findings(args, context, source, &after, pass)
-}
-
-/// The verdict and the next command.
-#[derive(Serialize)]
-struct Gated {
-    #[serde(flatten)]
-    gate: Gate,
-    next: String,
-}
-
-/// The output of `--format json`.
-#[derive(Serialize)]
-struct PrintedReport<'r> {
-    #[serde(flatten)]
-    report: &'r ValidationReport<'r>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    gate: Option<Gated>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pass: Option<FixPass>,
+    report_findings(args, context, source, &after)
 }
 
 fn report_findings(
@@ -187,7 +140,6 @@ fn report_findings(
     context: &Context,
     source: &PlanSource,
     checked: &Checked<'_>,
-    pass: Option<FixPass>,
 ) -> CommandResult {
     let (facts, found) = (&checked.facts, &checked.found);
     let lines = Lines::new(checked.text);
@@ -198,64 +150,13 @@ fn report_findings(
         facts.max_complexity,
         args.strict,
     );
-    let gate = args.gate.then(|| {
-        let gate = Gate::new(checked.text, found, facts, args.strict);
-        let next = next_command(args, source, &gate);
-        Gated { gate, next }
-    });
-    let text = match &gate {
-        Some(gated) => gate_text(gated),
-        None => {
-            let most = if args.all { usize::MAX } else { SHOWN };
-            let shown = found.iter().take(most);
-            let shown = shown.map(|found| finding_text(&source.name, &lines, found) + "\n");
-            shown.collect::<String>() + &visible(&summary_text(&source.name, &report, most))
-        }
-    };
+    let most = if args.all { usize::MAX } else { SHOWN };
+    let shown = found.iter().take(most);
+    let shown = shown.map(|found| finding_text(&source.name, &lines, found) + "\n");
+    let text = shown.collect::<String>() + &visible(&summary_text(&source.name, &report, most));
     let valid = report.valid;
-    let report = &report;
-    context.styled_report(&PrintedReport { report, gate, pass }, &text)?;
+    context.styled_report(&report, &text)?;
     Ok(Exit::with_findings(!valid))
-}
-
-fn gate_text(Gated { gate, next }: &Gated) -> String {
-    let left = match gate.verdict {
-        GateVerdict::Block => {
-            format!(
-                "; {} left after --fix",
-                counted(gate.errors_after_fix, "error")
-            )
-        }
-        GateVerdict::Fix => "; --fix resolves every error".to_owned(),
-        GateVerdict::Caution | GateVerdict::Pass => String::new(),
-    };
-    let verdict = gate.verdict.into_str();
-    let (errors, warnings) = (
-        counted(gate.errors, "error"),
-        counted(gate.warnings, "warning"),
-    );
-    format!("{verdict}: {errors}, {warnings}{left}\nnext: {next}\n")
-}
-
-/// The next command, with this one's limits.
-fn next_command(args: &ValidateArgs, source: &PlanSource, gate: &Gate) -> String {
-    let name = source.argument();
-    let is_fixable = gate.errors_after_fix < gate.errors;
-    let mut command = match gate.verdict {
-        GateVerdict::Pass | GateVerdict::Caution if source.plan.is_some() => {
-            return format!("fp schedule {name}");
-        }
-        GateVerdict::Pass | GateVerdict::Caution => return format!("fp show {name}"),
-        GateVerdict::Block | GateVerdict::Fix if is_fixable => format!("fp validate {name} --fix"),
-        GateVerdict::Block | GateVerdict::Fix => format!("fp validate {name}"),
-    };
-    if args.strict {
-        command += " --strict";
-    }
-    if let Some(max) = args.max_complexity {
-        command += &format!(" --max-complexity {max}");
-    }
-    command
 }
 
 fn summary_text(name: &str, report: &ValidationReport<'_>, most: usize) -> String {
@@ -280,73 +181,6 @@ fn summary_text(name: &str, report: &ValidationReport<'_>, most: usize) -> Strin
         text += &format!(" ({fixable} can be fixed: --fix)");
     }
     text + "\n"
-}
-
-/// A pass that left errors.
-#[derive(Debug, Serialize)]
-struct FixPass {
-    /// The pass number, counted since the tree was last valid.
-    number: u32,
-    /// Maximum number of passes.
-    of: u32,
-    /// True if the pass would exceed the limit; then nothing is fixed.
-    over: bool,
-}
-
-/// Reports a pass that would exceed the limit; `None` if another pass is allowed. An unreadable log is reported by
-/// [`count_pass`].
-fn pass_over_limit(plan: &OpenPlan, seen: &Seen, context: &Context) -> Option<FixPass> {
-    let state = plan.load().ok()?.state;
-    if state.is_running() || !state.planning.is_over(seen) {
-        return None;
-    }
-    let failing: Vec<&str> = state.planning.failing.iter().map(String::as_str).collect();
-    let always = match failing.is_empty() {
-        true => String::new(),
-        false => format!(" (in each of them: {})", failing.join(", ")),
-    };
-    context.note(format_args!(
-        "{PASSES} passes have not made this tree valid, and nothing more is fixed; stop and tell the user what \
-         keeps failing{always}"
-    ));
-    Some(FixPass {
-        number: state.planning.passes,
-        of: PASSES,
-        over: true,
-    })
-}
-
-/// Counts a pass, and returns it if it left errors. Passes don't count during a run, since planning is over. Failing to
-/// record a pass only causes a note, because the findings matter more.
-fn count_pass(plan: &OpenPlan, seen: Seen, context: &Context) -> Option<FixPass> {
-    let has_failed = seen.errors > 0;
-    let passes = passes_with_this(plan, seen, context).unwrap_or_else(|error| {
-        context.note(format_args!("this pass is not counted: {error}"));
-        None
-    });
-    let number = passes.filter(|_| has_failed)?;
-    context.note(format_args!("pass {number} of {PASSES}"));
-    Some(FixPass {
-        number,
-        of: PASSES,
-        over: false,
-    })
-}
-
-/// The number of passes including this one; `None` if this one doesn't count.
-fn passes_with_this(plan: &OpenPlan, seen: Seen, context: &Context) -> HostResult<Option<u32>> {
-    let state = plan.load()?.state;
-    if state.is_running() {
-        return Ok(None);
-    }
-    if state.planning.count_pass(&seen).is_none() {
-        return Ok(Some(state.planning.passes));
-    }
-    let mut ledger = context.with_notices(plan.lock()?);
-    let event = ledger.state().planning.count_pass(&seen);
-    let event = event.filter(|_| !ledger.state().is_running());
-    ledger.append(event.into_iter().collect(), context.now())?;
-    Ok(Some(ledger.state().planning.passes))
 }
 
 /// Formats one finding in the file `name`: its place and rule, the source line with a caret under the marked part, and

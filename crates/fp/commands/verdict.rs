@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use fp_host::run::commit::Settled;
 use fp_host::run::verify::{RecordedVerdict, VerifierVerdict, judge};
+use fp_host::run::whole::judge_whole;
 use fp_plan::plan::id::TaskId;
 use fp_run::run::event::{Judgement, Note};
 use fp_run::run::state::{State, Status};
@@ -31,8 +32,8 @@ const MOST_DIGITS: usize = 64;
 pub(crate) struct VerdictArgs {
     /// The plan.
     pub(crate) plan: String,
-    /// The task.
-    pub(crate) task: TaskId,
+    /// The task; without it, the verdict is on the result as a whole.
+    pub(crate) task: Option<TaskId>,
     /// The attempt that was judged.
     #[arg(long, value_name = "N")]
     iteration: Option<u32>,
@@ -59,7 +60,10 @@ pub(crate) struct VerdictArgs {
 
 pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
-    context.expect_own_task(plan.load()?.state.expect_task(&args.task)?)?;
+    match &args.task {
+        Some(task) => context.expect_own_task(plan.load()?.state.expect_task(task)?)?,
+        None => context.expect_own_whole()?,
+    }
     let (mut opinion, notes) = match &args.from {
         Some(path) => {
             let Input { name, text } = Input::read(path, VERDICT_CAP, context)?;
@@ -77,9 +81,20 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
             (opinion, args.note)
         }
     };
+    let Some(task) = args.task else {
+        let pass = judge_whole(&plan, &opinion, &notes, || context.now())?;
+        let how = match pass {
+            true => "it passed",
+            false => "it did not pass, and the user is asked",
+        };
+        return context.report(
+            &json!({ "task": null, "pass": pass }),
+            &format!("The verdict on the whole is recorded: {how}\n"),
+        );
+    };
     // Without a name, it is about the tree that was verified last.
     let verified = |state: &State| {
-        let verified = state.task(&args.task)?.verification.as_ref()?;
+        let verified = state.task(&task)?.verification.as_ref()?;
         Some(verified.tree.clone())
     };
     opinion.tree = match args.tree {
@@ -87,7 +102,7 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
         None => verified(&plan.load()?.state),
     };
     let verdict = VerifierVerdict {
-        task: args.task,
+        task,
         iteration: args.iteration,
         opinion,
         notes,

@@ -1,13 +1,20 @@
 //! `fp verify`: runs the mechanical checks, so that a verifier judges only what needs judgement.
 
 use fp_host::bench::judged_objects;
+use fp_host::plan::OpenPlan;
 use fp_host::run::shown_change::{ShownChange, shown_change};
 use fp_host::run::verify::{Verified, verify};
+use fp_host::run::whole::{whole_criteria, whole_folder};
 use fp_host::run::worktree;
-use fp_plan::plan::id::TaskId;
+use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::reading_language;
+use fp_plan::schedule::prediction::verdict_minutes;
 use fp_plan::text::{prompt_lines, prompt_text, shown_command};
+use fp_run::report::standing::LeadPresence;
+use fp_run::report::status::StatusReport;
 use fp_run::run::State;
+use fp_run::run::event::{Decider, Note};
+use fp_run::run::payload::short;
 use fp_run::run::state::TaskState;
 use fp_run::verification::CheckVerdict;
 use serde_json::json;
@@ -15,6 +22,9 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
 use crate::source::interview_at;
+
+/// Longest time for a verdict, in minutes.
+const MOST_MINUTES: f64 = 10.0;
 
 /// Maximum number of notes shown to a verifier.
 const MOST_NOTES: usize = 6;
@@ -26,16 +36,19 @@ const MAX_NOTE: usize = 300;
 pub(crate) struct VerifyArgs {
     /// The plan.
     plan: String,
-    /// The task.
-    task: TaskId,
+    /// The task; without it, the result as a whole is to be judged.
+    task: Option<TaskId>,
 }
 
 pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
-    context.expect_own_task(plan.load()?.state.expect_task(&args.task)?)?;
-    let verified = verify(&plan, &args.task, None, || context.now())?;
+    let Some(id) = args.task else {
+        return show_whole(&plan, context);
+    };
+    context.expect_own_task(plan.load()?.state.expect_task(&id)?)?;
+    let verified = verify(&plan, &id, None, || context.now())?;
     let state = plan.load()?.state;
-    let task = state.expect_task(&args.task)?;
+    let task = state.expect_task(&id)?;
     let said = said_before(&state, task);
     let worktree = task.worktree().map(|owner| worktree::path(&plan, owner));
     let (base, tree) = (&verified.base, &verified.tree);
@@ -66,17 +79,19 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
         .collect();
     let language =
         reading_language::choose_language(plan.settings.language.as_deref(), &plan.goal());
+    let since = task.claim.as_ref().map(|claim| claim.since);
+    let minutes = since.map_or(0, |at| context.now().duration_since(at).as_mins());
     let text = verified_text(
-        plan.id().as_str(),
-        &args.task,
+        (plan.id(), &id),
         &verified,
         &change,
         &covered,
         &said,
         language.as_deref(),
+        minutes,
     );
     let json = json!({
-        "planId": plan.id(), "task": args.task, "iteration": verified.iteration, "tree": tree,
+        "planId": plan.id(), "task": id, "iteration": verified.iteration, "tree": tree,
         "change": change.whole, "changeSinceFailure": change.since,
         "worktree": worktree.map(|path| path.to_string_lossy().into_owned()),
         "place": verified.place.to_string_lossy(), "checks": verified.checks, "criteria": verified.criteria,
@@ -88,6 +103,74 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     } else {
         Exit::Done
     })
+}
+
+/// Shows what a verifier of the whole needs: the requirements, where the result is, and what was done for it.
+fn show_whole(plan: &OpenPlan, context: &Context) -> CommandResult {
+    context.expect_own_whole()?;
+    let state = plan.load()?.state;
+    let (place, criteria) = (whole_folder(plan, &state)?, whole_criteria(plan));
+    let begun = state.tasks.iter().filter_map(|task| task.started_at).min();
+    let minutes = begun.map_or(0, |at| context.now().duration_since(at).as_mins());
+    let mut text = format!(
+        "# The result of {} as a whole\n\nIt is in {}, as the newest commit has it.\n\n\
+         ## What was done, as data\n\n",
+        plan.id(),
+        place.display()
+    );
+    for task in &state.tasks {
+        let commit = task.commit.as_deref().map_or("no commit", short);
+        let (id, title, status) = (&task.leaf.id, &task.leaf.title, task.status.into_str());
+        text += &format!("- {id} {title}: {status}, {commit}\n");
+    }
+    let checks = StatusReport::new(&state, LeadPresence::Present).end_checks;
+    text.extend(checks.iter().map(|line| format!("- {line}\n")));
+    let notes = state.notes.iter().rev().take(MOST_NOTES);
+    let notes: Vec<String> = notes.map(Note::notepad_line).collect();
+    if !notes.is_empty() {
+        text += "\n## Noted, as data; later tasks may have mended it\n\n";
+    }
+    text.extend(notes.iter().rev().map(|note| format!("- {note}\n")));
+    text += "\n## Requirements to judge\n\n";
+    text.extend(
+        criteria
+            .iter()
+            .zip(1..)
+            .map(|(line, n)| format!("{n}. {line}\n")),
+    );
+    text += &format!(
+        "\nTry to break each one where the parts meet, with inputs that no test here has, from the documents that the \
+         requirements name. {}\n{}",
+        budget_text(minutes),
+        verdict_form(&format!("fp verdict {}", plan.id()), criteria.len(), None)
+    );
+    let json = json!({
+        "planId": plan.id(), "task": null, "place": place.to_string_lossy(), "criteria": criteria,
+    });
+    context.report(&json, &prompt_text(&text))
+}
+
+/// The call that records a verdict on so many criteria, to be filled in.
+fn verdict_form(call: &str, criteria: usize, language: Option<&str>) -> String {
+    let language = language.map_or_else(String::new, |name| format!(", in {name}"));
+    let lines: String = (1..=criteria)
+        .map(|n| format!("pass {n}: EVIDENCE\n"))
+        .collect();
+    format!(
+        "\n## Verdict\n\n```\n{call} --from - <<'END'\n{lines}summary: TEXT\nnote: WARN(PATH): TEXT\nEND\n```\n\nJudge each \
+         one{language}: `fail 2: WHAT YOU SAW, AND WHAT WAS WANTED` for what fails, `pass 1,3: EVIDENCE` for several. \
+         Notes are WARN for a doubt, DEBT for work that is left; none, or several.\n"
+    )
+}
+
+/// How long a verdict on work of so many minutes may take, and what counts.
+fn budget_text(built: i64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "minutes are far below 2^52")]
+    let minutes = verdict_minutes(built as f64).min(MOST_MINUTES);
+    format!(
+        "You have about {minutes:.0} minutes. What a user of the result would meet, what loses data, or what breaks the \
+         plain meaning of a criterion fails it; what only somebody looking for edges meets is a note."
+    )
 }
 
 /// The notes of the task's builder, and the reasons for the last failed attempt.
@@ -108,6 +191,26 @@ fn said_before(state: &State, task: &TaskState) -> Vec<String> {
         })
         .collect();
     said.reverse();
+    let by = |by: Decider| match by {
+        Decider::User => "the user",
+        Decider::Auto => "a rule",
+    };
+    let asked = state.questions.iter().filter(|asked| {
+        let topic = &asked.question.topic;
+        topic.is_inquiry() && topic.task() == Some(&task.leaf.id) && !asked.is_open()
+    });
+    said.extend(asked.map(|asked| {
+        let answer = prompt_lines(&asked.answer.join(", "), MAX_NOTE);
+        let text = prompt_lines(&asked.question.text, MAX_NOTE);
+        format!("asked: {text} — {} answered: {answer}", by(asked.by))
+    }));
+    said.extend(task.granted.iter().map(|file| {
+        let (path, reason) = (
+            prompt_text(&file.path),
+            prompt_lines(&file.reason, MAX_NOTE),
+        );
+        format!("granted by {}: {path}, because: {reason}", by(file.by))
+    }));
     let before = task.verdict.as_ref().filter(|verdict| !verdict.pass);
     let failed: Vec<&str> = match before {
         Some(verdict) => verdict.reasons.iter().map(String::as_str).collect(),
@@ -126,13 +229,13 @@ fn said_before(state: &State, task: &TaskState) -> Vec<String> {
 }
 
 fn verified_text(
-    plan: &str,
-    task: &TaskId,
+    (plan, task): (&PlanId, &TaskId),
     verified: &Verified,
     change: &ShownChange,
     covered: &[String],
     said: &[String],
     language: Option<&str>,
+    minutes: i64,
 ) -> String {
     let mut text = format!(
         "# Task {task}: {} (iteration {})\n\n## Checks\n\n",
@@ -200,19 +303,11 @@ fn verified_text(
             "\nTests are required: a criterion that a test can show passes only with one that fails without the change.\n",
         );
     }
-    let language = language
-        .map(|language| format!(", the texts in {language}"))
-        .unwrap_or_default();
-    text.push_str(&format!(
-        "\n## Verdict\n\nA flag for each criterion, or several as `1,3:`, --pass or --fail, in single quotes{language}:\n\n"
-    ));
-    let flags: Vec<String> = (1..=verified.criteria.len())
-        .map(|n| format!("--pass '{n}: EVIDENCE'"))
-        .collect();
-    let (iteration, tree, flags) = (verified.iteration, verified.tree.short(), flags.join(" "));
+    let (iteration, tree) = (verified.iteration, verified.tree.short());
+    let call = format!("fp verdict {plan} {task} --iteration {iteration} --tree {tree}");
     text + &format!(
-        "    fp verdict {plan} {task} --iteration {iteration} --tree {tree} {flags} --summary 'TEXT'\n\n\
-         Where a text has quotes, `--from - <<'END'` instead of the flags, then lines `pass 1: EVIDENCE`, \
-         `fail 2: REASON`, `summary: TEXT`, and `END`.\n"
+        "\n{}\n{}",
+        budget_text(minutes),
+        verdict_form(&call, verified.criteria.len(), language)
     )
 }

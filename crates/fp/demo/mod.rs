@@ -23,7 +23,15 @@ const MAX_TURNS: usize = 60;
 /// unexpectedly.
 pub(crate) fn play(stage: &DemoStage) -> Result<PathBuf, CommandError> {
     let (plan, folder) = plan(stage)?;
-    stage.fp(&["start", &plan, "--builders", "2", "--max-iterations", "2"])?;
+    stage.fp(&[
+        "start",
+        &plan,
+        "--here",
+        "--builders",
+        "2",
+        "--max-iterations",
+        "2",
+    ])?;
     lead(stage, &plan)?;
     stage.print_line("");
     stage.print_indented(&stage.fp(&["status", &plan])?);

@@ -6,7 +6,6 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
 use std::fs;
 use std::path::PathBuf;
 
@@ -39,7 +38,6 @@ const FORM: &str = "\
 ## [2] The next one
 - Goal: …
 - Done when: …
-- Depends on: 1
 ";
 
 /// Largest page that is read, in bytes.
@@ -60,10 +58,9 @@ enum RoadmapAction {
         #[arg(required = true, value_name = "GOAL")]
         goal: Vec<String>,
     },
-    /// Show the layers of a roadmap, their states, and the commands that plan the due ones
+    /// Show the layers of a roadmap, their states, and the command that plans the due one
     ///
     /// Exit status 1 means that the page has a fault.
-    #[command(aliases = ["check", "next"])]
     Show {
         /// The roadmap, by its id or a part of it; the only one by default.
         id: Option<String>,
@@ -76,8 +73,6 @@ struct RoadmapLayer {
     id: String,
     title: String,
     goal: String,
-    /// The layers that this one depends on: those that it names, else the one above it on the page.
-    depends_on: Vec<String>,
     /// The layer's lines on the page.
     #[serde(skip)]
     text: String,
@@ -152,8 +147,8 @@ fn begin_page(goal: &str, context: &Context) -> CommandResult {
         name = format!("{base}-{}", taken.unwrap_or(1) + 1);
     };
     let text = format!(
-        "Roadmap {id}\n  {}\n\nWrite its layers there; each becomes a plan:\n\n{FORM}\nA layer without \
-         `Depends on` waits for the one before it.\n\nNext: fp roadmap show {id}\n",
+        "Roadmap {id}\n  {}\n\nWrite its layers there; each becomes a plan when the one before it is done:\n\n\
+         {FORM}\nNext: fp roadmap show {id}\n",
         context.display_path(&path),
     );
     context.report(&json!({ "roadmap": id, "path": path, "form": FORM }), &text)
@@ -178,32 +173,21 @@ fn show_page(selector: Option<&str>, context: &Context) -> CommandResult {
         text += &format!("error: {}\n", visible_line(fault));
     }
     context.report(&page, &text)?;
-    Ok(match page.faults.is_empty() {
-        true => Exit::Done,
-        false => Exit::Findings,
-    })
+    Ok(Exit::with_findings(!page.faults.is_empty()))
 }
 
-/// Composes the goal of a plan for layer `id` of the roadmap that `selector` names; without an id, for the only layer
-/// that is due.
+/// Composes the goal of a plan for the due layer of the roadmap that `selector` names.
 pub(crate) fn layer_to_plan(
     selector: &str,
-    id: Option<&TaskId>,
     words: String,
     context: &Context,
 ) -> Result<PlanGoal, CommandError> {
     let page = RoadmapPage::open_page(Some(selector), context)?;
-    let is_named = |layer: &RoadmapLayer| id.is_none_or(|id| layer.id == id.as_str());
-    let is_meant = |layer: &&RoadmapLayer| layer.command.is_some() && is_named(layer);
-    let meant: Vec<&RoadmapLayer> = page.layers.iter().filter(is_meant).collect();
-    let [layer] = meant[..] else {
-        let why = match id {
-            Some(id) => format!("layer {id} is not due"),
-            None => format!("{} due, and one is needed", counted(meant.len(), "layer")),
-        };
-        let hint = format!("`fp roadmap show {}` has those that are due", page.id);
-        return Err(CommandError::refused(why).with_hint(hint));
-    };
+    let due = page.layers.iter().find(|layer| layer.command.is_some());
+    let layer = due.ok_or_else(|| {
+        CommandError::refused("no layer is due")
+            .with_hint(format!("`fp roadmap show {}` says why", page.id))
+    })?;
     let words = match words.trim() {
         "" => &layer.goal,
         words => words,
@@ -227,11 +211,9 @@ fn read_page(text: &str) -> (String, Vec<RoadmapLayer>) {
         let heading = line.strip_prefix("##").unwrap_or_default();
         let heading = heading.trim_matches(['#', ' ']).strip_prefix('[');
         if let Some((id, title)) = heading.and_then(|rest| rest.split_once(']')) {
-            let above = layers.last().map(|layer| layer.id.clone());
             layers.push(RoadmapLayer {
                 id: id.trim().to_owned(),
                 title: title.trim().to_owned(),
-                depends_on: above.into_iter().collect(),
                 ..RoadmapLayer::default()
             });
         } else if let Some(layer) = layers.last_mut() {
@@ -250,44 +232,28 @@ fn faults_in(layers: &[RoadmapLayer]) -> Vec<String> {
         let form = "write one as `## [1] Title`, with its `- Goal:`";
         faults.push(format!("there is no layer: {form}"));
     }
-    for (
-        at,
-        RoadmapLayer {
-            id,
-            goal,
-            depends_on,
-            ..
-        },
-    ) in layers.iter().enumerate()
-    {
-        let is_above = |id: &String| layers[..at].iter().any(|above| above.id == *id);
-        if is_above(id) {
+    for (at, RoadmapLayer { id, goal, .. }) in layers.iter().enumerate() {
+        if layers[..at].iter().any(|above| above.id == *id) {
             faults.push(format!("there are two layers {id}"));
         }
         if goal.is_empty() {
             faults.push(format!("layer {id} has no `- Goal:` for its plan"));
-        }
-        for unknown in depends_on.iter().filter(|other| !is_above(other)) {
-            faults.push(format!("there is no layer {unknown} above layer {id}"));
         }
     }
     faults
 }
 
 impl RoadmapLayer {
+    fn is_done(&self) -> bool {
+        self.state == LayerState::Done
+    }
+
     /// Adds a line from the layer's part of the page.
     fn add_line(&mut self, line: &str) {
         self.text += &format!("{line}\n");
         let item = line.trim_start().strip_prefix("- ").unwrap_or_default();
-        let (label, text) = item.split_once(':').unwrap_or_default();
-        match label.trim() {
-            "Goal" => text.trim().clone_into(&mut self.goal),
-            "Depends on" => {
-                let ids = text.trim().split([',', ' ']);
-                let ids = ids.filter(|id| !["", "and", "none"].contains(id));
-                self.depends_on = ids.map(str::to_owned).collect();
-            }
-            _ => {}
+        if let Some(goal) = item.strip_prefix("Goal:") {
+            goal.trim().clone_into(&mut self.goal);
         }
     }
 
@@ -356,17 +322,15 @@ impl RoadmapPage {
             }
         }
         let faults = faults_in(&layers);
-        let is_done = |layer: &&RoadmapLayer| layer.state == LayerState::Done;
-        let done = layers.iter().filter(is_done).map(|layer| layer.id.clone());
-        let done: HashSet<String> = done.collect();
-        for layer in layers.iter_mut().filter(|_| faults.is_empty()) {
-            let is_ready = layer.depends_on.iter().all(|before| done.contains(before));
-            if is_ready && layer.state <= LayerState::Stopped {
-                layer.command = Some(format!("fp new --roadmap {id} --layer {}", layer.id));
-            }
+        let done = layers.iter().filter(|layer| layer.is_done()).count();
+        let next = layers.iter_mut().find(|layer| !layer.is_done());
+        if let Some(layer) =
+            next.filter(|layer| faults.is_empty() && layer.state <= LayerState::Stopped)
+        {
+            layer.command = Some(format!("fp new --roadmap {id}"));
         }
         Ok(Self {
-            done: done.len(),
+            done,
             total: layers.len(),
             id,
             path,

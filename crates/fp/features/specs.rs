@@ -9,14 +9,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use fp_host::file;
-use fp_host::plan::{self, OpenPlan};
+use fp_host::plan;
 use fp_host::platform;
 use fp_host::repo::{HOME, Repo};
-use fp_plan::markdown;
 use fp_plan::plan::Task;
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::text::{counted, fitted, is_invisible, prompt_lines, visible_line};
-use fp_run::run::State;
 use fp_run::run::payload::ROOM_FOR_SPECS;
 use ignore::WalkBuilder;
 use serde_json::{Value, json};
@@ -35,11 +33,6 @@ const NAME: usize = 20;
 const BUDGET: usize = 8_000;
 /// Largest page that is read, in bytes.
 const CAP: u64 = 1024 * 1024;
-/// The page for builders' notes, and its initial text.
-const LEARNT: &str = "learnt.md";
-const LEARNT_HEAD: &str =
-    "---\ntitle: \"What was learnt\"\ncategory: execution\nreadMode: optional\n---\n\n";
-
 /// The specs that apply to planning a goal, as JSON and as lines.
 #[derive(Default)]
 pub(crate) struct PlanningSpecs {
@@ -93,67 +86,6 @@ pub(crate) fn section_of_payload(
         true => String::new(),
         false => payload_section(&apply, ROOM_FOR_SPECS, &command),
     }
-}
-
-/// Adds note `number` (from 1) of `plan` to the spec `learnt` if the user `agreed`; otherwise only shows the line that
-/// would be added.
-pub(crate) fn promote_note(
-    number: usize,
-    agreed: bool,
-    plan: &OpenPlan,
-    context: &Context,
-) -> CommandResult {
-    let state = plan.load()?.state;
-    let note = number.checked_sub(1).and_then(|at| state.notes.get(at));
-    let note = note.ok_or_else(|| {
-        CommandError::failed(format!("{} has no note {number}", plan.id()))
-            .with_hint(format!("`fp note {} list` numbers them", plan.id()))
-    })?;
-    if agreed {
-        refuse_during_work(context)?;
-    }
-    let line = format!("{}: {}", note.kind.into_str(), note.text);
-    let line = format!("- {}\n", markdown::inline(&line));
-    let path = folder_of_specs(context.repo()).join(LEARNT);
-    let page = match fs::symlink_metadata(&path) {
-        Ok(_) => {
-            refuse_outside(context.repo(), &path).map_err(CommandError::failed)?;
-            file::read_text(&path, CAP)?
-        }
-        Err(_) => LEARNT_HEAD.to_owned(),
-    };
-    let place = context.display_path(&path);
-    let is_new = !page.contains(&line);
-    let said = match (is_new, agreed) {
-        (false, _) => format!("{place} already has it"),
-        (true, true) => format!("Written to {place}; commit it when you like"),
-        (true, false) => format!(
-            "For {place}, which every later task gets; ask the user, and after a yes run this again with --yes"
-        ),
-    };
-    if is_new && agreed {
-        context.repo().make_folder(&format!("{HOME}/specs"))?;
-        // A link within the repository is written through, not replaced.
-        let real = platform::real_path(&path).unwrap_or(path);
-        let end = if page.ends_with('\n') { "" } else { "\n" };
-        file::atomic_write(&real, format!("{page}{end}{line}").as_bytes())?;
-    }
-    context.report(
-        &json!({ "spec": place, "addition": line, "written": is_new && agreed }),
-        &format!("{line}{said}\n"),
-    )
-}
-
-/// Fails while a task is being built in this checkout.
-fn refuse_during_work(context: &Context) -> Result<(), CommandError> {
-    let builds_here = |run: &State| run.running().any(|task| task.worktree().is_none());
-    let known = context.known_plans()?;
-    let mut states = known.iter().filter_map(|known| known.state.as_deref().ok());
-    if !states.any(builds_here) {
-        return Ok(());
-    }
-    let why = "a task is being built in this checkout, and this would count as its change";
-    Err(CommandError::refused(why).with_hint("promote the note when the run is over"))
 }
 
 /// Show the project's rules for every task, from `.fractal-planner/specs`

@@ -31,15 +31,13 @@ function links(numbers) {
 }
 
 function why(number) {
-  const delay = delays.get(number);
+  const { start, delay } = places.get(number);
   const made = element("p", "why");
-  const at = wave.get(number);
   const ids = (delay?.on ?? []).join(", ");
   if (!delay) made.append("It waits for nothing: it can start at once.");
-  else if (delay.cause === "dependency") made.append(`It waits for ${ids}, done in wave ${at - 1}.`);
-  else if (delay.cause === "file") prose(made, `Its file \`${delay.file}\` is with ${ids} in wave ${at - 1}.`);
-  else if (delay.cause === "group") made.append(`The group before its own ends with ${ids} in wave ${at - 1}.`);
-  else made.append(`Every builder is busy in wave ${at - 1}.`);
+  else if (delay.cause === "dependency") made.append(`It waits for ${ids}, done at minute ${start}.`);
+  else if (delay.cause === "file") prose(made, `Its file \`${delay.file}\` is with ${ids} until minute ${start}.`);
+  else made.append(`Every builder is busy until minute ${start}.`);
   return made;
 }
 
@@ -83,7 +81,7 @@ function showTask(number) {
     note.dir = "auto";
     parts.push(note);
   });
-  if (delays.has(number)) add(`Why wave ${wave.get(number)}`, why(number));
+  if (places.has(number)) add(since(places.get(number).start), why(number));
   if (task.acceptance.length) add("Acceptance", list("ol", task.acceptance));
   if (task.files.length) add("Files", list("ul", task.files.map((file) => (file.includes("`") ? file : `\`${file}\``))));
   if (task.after.length) add("Waits for", links(task.after));
@@ -120,16 +118,15 @@ function show(head, parts) {
 function showWhole() {
   const title = element("h2", "", "No task selected");
   title.id = "detail-title";
-  const about = element("p", "line", "Choose a task in the tree or in the waves to see what it asks for, and why it runs when it does.");
+  const about = element("p", "line", "Choose a task in the tree or in the schedule to see what it asks for, and why it runs when it does.");
   const parts = [];
   const onPath = new Map();
   tasks.forEach((task, number) => task.critical && onPath.set(task.id, number));
   if (onPath.size) {
-    const { complexity } = report.criticalPath;
-    parts.push(part(`Critical path, ${complexity} of ${report.totalComplexity}`, links(report.criticalPath.tasks.map((one) => onPath.get(one)))));
+    parts.push(part(`Critical path, ${report.criticalPath.minutes} min`, links(report.criticalPath.tasks.map((one) => onPath.get(one)))));
   }
   const keys = element("dl", "keys");
-  [["/", "search"], ["↑ ↓", "from task to task"], ["← →", "close and open, or wave to wave"], ["Enter", "select"], ["Esc", "clear the search, then the selection"]].forEach(
+  [["/", "search"], ["↑ ↓", "from task to task"], ["← →", "close and open, or column to column"], ["Enter", "select"], ["Esc", "clear the search, then the selection"]].forEach(
     ([key, what]) => {
       const name = element("dt");
       name.append(element("kbd", "", key));

@@ -1,15 +1,15 @@
-// The waves from left to right: a column a wave, a box a leaf, a curve a dependency.
+// The leaves from left to right: a column a minute in which some start, a box a leaf, a curve a dependency.
 const WIDTH = 188, HEIGHT = 60, ACROSS = 64, DOWN = 14, TOP = 40, SIDE = 20;
 const graph = byId("graph");
-let boxes = new Map(), wave = new Map(), row = new Map(), delays = new Map();
-let columns = [], edges = [], lit = null, size = { width: 0, height: 0 }, scale = 1;
+let boxes = new Map(), columnOf = new Map(), row = new Map(), places = new Map();
+let columns = [], starts = [], edges = [], lit = null, size = { width: 0, height: 0 }, scale = 1;
 
-/** The leaves that a dependency on a task is drawn from: of a parent with many, some of those that end last. */
-function sources(target, places) {
+/** The leaves that a dependency on a task is drawn from: of a parent with many, some of those that start last. */
+function sources(target) {
   const found = leavesOf(target);
   if (found.length <= 12) return found;
-  const last = found.reduce((wave, leaf) => Math.max(wave, places.get(leaf).wave), 0);
-  return found.filter((leaf) => places.get(leaf).wave === last).slice(0, 12);
+  const last = found.reduce((start, leaf) => Math.max(start, places.get(leaf).start), 0);
+  return found.filter((leaf) => places.get(leaf).start === last).slice(0, 12);
 }
 
 /** Dependencies that others imply are left out, as long as that is cheap to know. */
@@ -20,7 +20,7 @@ function reduced(pairs) {
   const above = new Map();
   const into = new Map(leaves.map((leaf) => [leaf, []]));
   pairs.forEach(([from, to]) => into.get(to).push(from));
-  const order = [...leaves].sort((a, b) => wave.get(a) - wave.get(b));
+  const order = [...leaves].sort((a, b) => columnOf.get(a) - columnOf.get(b));
   for (const leaf of order) {
     const bits = new Uint32Array(words);
     for (const from of into.get(leaf)) {
@@ -42,20 +42,24 @@ const path = new Set();
   for (let at = 1; at < way.length; at++) path.add(`${way[at - 1]} ${way[at]}`);
 }
 
-/** Puts every leaf in its wave and, within it, near what it waits for. */
+/** What is said of a minute from the beginning. */
+const since = (minute) => (minute ? `From minute ${minute}` : "At once");
+
+/** Puts every leaf in the column of its start and, within it, near what it waits for. */
 function arrange(schedule) {
-  const places = new Map(leaves.map((leaf, at) => [leaf, schedule.places[at]]));
-  wave = new Map(leaves.map((leaf) => [leaf, places.get(leaf).wave]));
-  delays = new Map(leaves.map((leaf) => [leaf, places.get(leaf).delay]));
+  places = new Map(leaves.map((leaf, at) => [leaf, schedule.places[at]]));
+  starts = [...new Set(schedule.places.map((place) => place.start))].sort((a, b) => a - b);
+  const columnAt = new Map(starts.map((start, at) => [start, at]));
+  columnOf = new Map(leaves.map((leaf) => [leaf, columnAt.get(places.get(leaf).start)]));
   const pairs = [];
   const drawnFrom = new Map();
   for (const leaf of leaves) {
-    for (const target of tasks[leaf].after) if (!drawnFrom.has(target)) drawnFrom.set(target, sources(target, places));
+    for (const target of tasks[leaf].after) if (!drawnFrom.has(target)) drawnFrom.set(target, sources(target));
     for (const from of new Set(tasks[leaf].after.flatMap((target) => drawnFrom.get(target)))) pairs.push([from, leaf]);
   }
   edges = reduced(pairs);
-  columns = Array.from({ length: schedule.waves }, () => []);
-  leaves.forEach((leaf) => columns[wave.get(leaf) - 1].push(leaf));
+  columns = starts.map(() => []);
+  leaves.forEach((leaf) => columns[columnOf.get(leaf)].push(leaf));
   const into = new Map();
   leaves.forEach((leaf) => into.set(leaf, []));
   edges.forEach(([from, to]) => into.get(to).push(from));
@@ -76,7 +80,7 @@ function arrange(schedule) {
   };
 }
 
-const left = (number) => SIDE + (wave.get(number) - 1) * (WIDTH + ACROSS);
+const left = (number) => SIDE + columnOf.get(number) * (WIDTH + ACROSS);
 const middle = (number) => TOP + row.get(number) * (HEIGHT + DOWN) + HEIGHT / 2;
 
 /** A curve that passes the columns in between through the gaps between their boxes. */
@@ -89,16 +93,16 @@ function curve(from, to) {
     text += `C${half} ${y} ${half} ${toY} ${toX} ${toY}`;
     [x, y] = [toX, toY];
   };
-  const first = wave.get(from), last = wave.get(to);
+  const first = columnOf.get(from), last = columnOf.get(to);
   if (last - first > 40) {
     bend(...end);
     return text;
   }
   for (let column = first + 1; column < last; column++) {
-    const start = SIDE + (column - 1) * (WIDTH + ACROSS);
+    const start = SIDE + column * (WIDTH + ACROSS);
     const straight = y + ((end[1] - y) * (start + WIDTH / 2 - x)) / (end[0] - x);
     const gap = Math.round((straight - TOP + DOWN / 2) / (HEIGHT + DOWN));
-    const free = columns[column - 1].length;
+    const free = columns[column].length;
     const at = straight > TOP + free * (HEIGHT + DOWN) ? straight : TOP + Math.min(Math.max(gap, 0), free) * (HEIGHT + DOWN) - DOWN / 2;
     bend(start, at);
     text += `H${start + WIDTH}`;
@@ -151,17 +155,17 @@ function draw() {
   svg.setAttribute("aria-hidden", "true");
   canvas.append(svg);
   const plain = columns.map(() => ""), critical = columns.map(() => "");
-  edges.forEach(([from, to]) => ((path.has(`${from} ${to}`) ? critical : plain)[wave.get(to) - 1] += curve(from, to)));
+  edges.forEach(([from, to]) => ((path.has(`${from} ${to}`) ? critical : plain)[columnOf.get(to)] += curve(from, to)));
   plain.forEach((text) => text && line(svg, "", text));
   critical.forEach((text) => text && line(svg, "critical", text));
   lit = line(svg, "lit", "");
   boxes = new Map();
   columns.forEach((column, at) => {
-    const part = element("div", "wave");
+    const part = element("div", "column");
     part.style.left = `${SIDE + at * (WIDTH + ACROSS)}px`;
     part.style.width = `${WIDTH}px`;
     part.style.height = `${size.height}px`;
-    const title = element("h3", "", `Wave ${at + 1}`);
+    const title = element("h3", "", since(starts[at]));
     title.append(element("small", "", `${column.length} task${column.length === 1 ? "" : "s"}`));
     part.append(title);
     column.forEach((number) => {
@@ -173,9 +177,8 @@ function draw() {
   });
   space.append(canvas);
   graph.replaceChildren(space);
-  byId("waves")?.replaceChildren(`${schedule.waves} `, element("small", "", `with ${builders} builder${builders === 1 ? "" : "s"}`));
   byId("graph-note").textContent =
-    `What could run at once with ${builders} builder${builders === 1 ? "" : "s"}, from left to right`;
+    `When each could start with ${builders} builder${builders === 1 ? "" : "s"}, from left to right`;
   if (report.criticalPath.tasks.length) byId("graph-note").append(element("i", "way"), "critical path");
   const firstBox = boxes.get(columns[0]?.[0]);
   if (firstBox) firstBox.tabIndex = 0;
@@ -254,7 +257,7 @@ graph.addEventListener("click", (event) => {
 graph.addEventListener("keydown", (event) => {
   const number = taskOf(event.target);
   if (number === null || event.ctrlKey || event.metaKey || event.altKey) return;
-  const column = wave.get(number) - 1, at = row.get(number);
+  const column = columnOf.get(number), at = row.get(number);
   const near = (other) => other && other[Math.min(at, other.length - 1)];
   const next = {
     ArrowDown: columns[column][at + 1], ArrowUp: columns[column][at - 1],
@@ -278,9 +281,9 @@ addEventListener("beforeprint", () => {
 });
 addEventListener("afterprint", () => zoom(drawnAt));
 
-/** Draws the waves, or says why there are none. */
+/** Draws the tasks, or says why it can't. */
 function drawIfPossible() {
-  if (report.schedules[0]?.waves) {
+  if (report.schedules[0]?.places.length) {
     draw();
   } else {
     const none = element("div", "empty");

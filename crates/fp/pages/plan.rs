@@ -1,5 +1,5 @@
 //! The page of a task tree, which shows a plan before its run: goal and figures, then the tasks in WAI-ARIA's tree
-//! pattern, the waves, and the details of one task.
+//! pattern, when they start, and the details of one task.
 
 use fp_run::report::tree::TreeReport;
 use serde::Serialize;
@@ -15,8 +15,8 @@ const SCRIPT: &str = concat!(
     include_str!("detail.js")
 );
 
-/// Number of builders in the initial drawing if only one is configured: with a single builder, each wave would have one
-/// task, and the row would get long.
+/// Number of builders in the initial drawing if only one is configured: with a single builder, each column would have
+/// one task, and the row would get long.
 const DRAWN: u32 = 4;
 /// Maximum level of indentation; deeper rows are drawn at this level.
 const LEVELS: usize = 12;

@@ -33,7 +33,7 @@ function openQuestion(id) {
   goTo(made, made);
 }
 
-/** What the drawing of the waves calls when a task is chosen. */
+/** What the drawing of the schedule calls when a task is chosen. */
 function select(number) {
   view.selected = number;
   trace(number);

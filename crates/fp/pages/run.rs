@@ -1,5 +1,5 @@
 //! The page of a run shows its result, who did what when, and the evidence for each verdict. Tasks, questions and commits are
-//! in the page itself; the browser draws the timeline and the waves.
+//! in the page itself; the browser draws the timeline and the schedule.
 
 use fp_plan::text::{clipped, shell_quoted};
 use fp_run::report::cost::{CostReport, thousands};

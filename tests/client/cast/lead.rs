@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Done, Skill, Verifier, calls, printed_question, quoted_command};
+use super::{Done, Skill, calls, printed_question};
 use crate::request::{Block, Entry, Request, bash, call, text};
 
 /// The beginning of the lead's message when the run is over.
@@ -45,9 +45,6 @@ enum Action {
     Verify {
         name: String,
         agent: String,
-        prompt: String,
-    },
-    Judge {
         prompt: String,
     },
     Resume {
@@ -92,13 +89,10 @@ enum Step<'a> {
         message: &'a str,
     },
     Ask(&'a Question),
-    /// The command that the lead is told to judge by.
-    Check(&'a str),
-    Verdict,
 }
 
 /// The lead's next message or tool call.
-pub(super) fn reply(request: &Request, skill: &Skill, judge: &Verifier, loss: Loss) -> Vec<Block> {
+pub(super) fn reply(request: &Request, skill: &Skill, loss: Loss) -> Vec<Block> {
     let mut done = calls(request);
     done.retain(|call| call.position > skill.position);
     let arguments = &skill.arguments;
@@ -108,7 +102,7 @@ pub(super) fn reply(request: &Request, skill: &Skill, judge: &Verifier, loss: Lo
         .find(|call| call.command().starts_with("fp start"))
     else {
         if let Some(plan) = plan_to_go_on_with(request) {
-            return go_on_from(request, plan, &done, judge, loss);
+            return go_on_from(request, plan, &done, loss);
         }
         return run_start(request, arguments);
     };
@@ -142,7 +136,7 @@ pub(super) fn reply(request: &Request, skill: &Skill, judge: &Verifier, loss: Lo
     if let Some((_, line)) = start.result.split_once("In the background: ") {
         return in_background(request, &done, line.lines().next().unwrap_or_default());
     }
-    go_on_from(request, plan, &done, judge, loss)
+    go_on_from(request, plan, &done, loss)
 }
 
 /// Runs `line`, which leads the run, in the background, and reports its output once it has ended.
@@ -231,15 +225,9 @@ fn run_start(request: &Request, arguments: &str) -> Vec<Block> {
     bash(format!("fp start {arguments}{attended}").replace("  ", " "))
 }
 
-fn go_on_from(
-    request: &Request,
-    plan: &str,
-    done: &[Done<'_>],
-    judge: &Verifier,
-    loss: Loss,
-) -> Vec<Block> {
+fn go_on_from(request: &Request, plan: &str, done: &[Done<'_>], loss: Loss) -> Vec<Block> {
     match done.iter().rposition(is_next) {
-        Some(last) => go_on(request, plan, done, last, judge, loss),
+        Some(last) => go_on(request, plan, done, last, loss),
         None => next(plan, &[]),
     }
 }
@@ -274,14 +262,7 @@ fn due(asked: &Done<'_>) -> Vec<Printed> {
 }
 
 /// Carries out the remaining actions of those that the call at index `last` printed.
-fn go_on(
-    request: &Request,
-    plan: &str,
-    done: &[Done<'_>],
-    last: usize,
-    judge: &Verifier,
-    loss: Loss,
-) -> Vec<Block> {
+fn go_on(request: &Request, plan: &str, done: &[Done<'_>], last: usize, loss: Loss) -> Vec<Block> {
     let (before, asked, since) = (&done[..last], &done[last], &done[last + 1..]);
     let printed = due(asked);
     let lost = lost(&printed, before, loss);
@@ -310,7 +291,6 @@ fn go_on(
             Step::Start { .. } => steps
                 .flat_map(|step| play(request, plan, step, None))
                 .collect(),
-            Step::Verdict => bash(judge.verdict(since.last().map_or("", |call| call.result))),
             step => play(request, plan, step, since.last()),
         };
     }
@@ -402,12 +382,6 @@ fn steps(action: &Action) -> Vec<Step<'_>> {
             }]
         }
         Action::Resume { name, message } => vec![Step::Send { name, message }],
-        Action::Judge { prompt } => {
-            vec![
-                Step::Check(quoted_command(prompt, "fp verify").expect("it says how")),
-                Step::Verdict,
-            ]
-        }
         Action::Ask(question) => vec![Step::Ask(question)],
         Action::Wait { .. }
         | Action::Deadlock { .. }
@@ -426,8 +400,6 @@ fn play(request: &Request, plan: &str, step: &Step<'_>, before: Option<&Done<'_>
             let input = json!({ "name": name, "description": name, "subagent_type": agent, "prompt": prompt });
             call("Agent", input)
         }
-        Step::Check(command) => bash(*command),
-        Step::Verdict => unreachable!("whoever judges gives it"),
         Step::Send { name, message } if request.offers("SendMessage") => call(
             "SendMessage",
             json!({ "to": name, "summary": name, "message": message }),

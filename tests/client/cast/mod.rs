@@ -43,12 +43,7 @@ impl Cast {
             Speaker::Lead => match Skill::called(request) {
                 Some(skill) if skill.name == "plan" => self.planner.reply(request, &skill),
                 Some(skill) if skill.name != "implement" => skills::reply(request, &skill),
-                skill => lead::reply(
-                    request,
-                    &skill.unwrap_or_default(),
-                    &self.verifier,
-                    self.loss,
-                ),
+                skill => lead::reply(request, &skill.unwrap_or_default(), self.loss),
             },
             Speaker::Agent { kind, .. } => match kind.strip_prefix("fp:").unwrap_or(kind) {
                 "builder" => self.builder.reply(request),

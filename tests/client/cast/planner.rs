@@ -13,7 +13,7 @@ use crate::request::{Block, Request, call, text};
 pub(crate) const INTERVIEW: &str = "What does the greeting look like?";
 /// The lead's question in the second round.
 pub(crate) const TESTING: &str = "Is a shell test beside the others enough?";
-/// The ambiguity that the analyst finds; the lead asks about it in the first round.
+/// The ambiguity that the planner finds in mode `full`; the lead asks about it in the first round.
 pub(crate) const AMBIGUITY: &str = "Does a greeting need a name?";
 /// The lead's question at the approach gate.
 pub(crate) const APPROACH: &str = "Which way shall it be done?";
@@ -40,7 +40,7 @@ const SECOND_ROUND: Question = Question {
     header: "Tests",
     options: &["It is", "More"],
 };
-const OF_THE_ANALYST: Question = Question {
+const OF_THE_PLANNER: Question = Question {
     text: AMBIGUITY,
     header: "Name",
     options: &["It does", "No"],
@@ -106,6 +106,8 @@ struct Planning<'a> {
     auto: bool,
     revision: usize,
     rounds: usize,
+    /// What the planner does.
+    stage: &'static str,
 }
 
 impl Planner {
@@ -165,6 +167,7 @@ impl Planner {
             auto,
             revision: 0,
             rounds: 0,
+            stage: "interview",
         };
         for step in planning.new.steps.clone() {
             self.step(&mut planning, &step)?;
@@ -181,16 +184,12 @@ impl Planner {
     fn step(&self, planning: &mut Planning<'_>, step: &str) -> Result<(), Next> {
         let direct = planning.new.mode["name"] == "direct";
         match step {
-            "pre-analysis" => planning.agents(&["analyst"]).map(drop),
             "interview" if direct => planning.record_at_once(),
             "interview" => planning.interview(),
-            "research" if planning.new.mode["name"] == "full" => planning
-                .agents(&["researcher", "context-builder"])
-                .map(drop),
             "research" => planning.agents(&["researcher"]).map(drop),
             "approach" => planning.approach(),
             "decompose" if direct => self.write(planning),
-            "decompose" => planning.agents(&["decomposer"]).map(drop),
+            "decompose" => planning.decompose(),
             "critique" => planning.critique(),
             "review" => planning.review(),
             "approve" => self.approve(planning, direct),
@@ -230,7 +229,7 @@ impl Planner {
                         &format!("--by user --requirement {}", quoted(WISH)),
                     )?;
                     planning.revision += 1;
-                    planning.agents(&["decomposer"])?;
+                    planning.decompose()?;
                     planning.review()?;
                 }
                 _ => return Err(text(STOPPED)),
@@ -284,7 +283,8 @@ impl<'a> Planning<'a> {
     }
 
     fn interview(&mut self) -> Result<(), Next> {
-        self.agents(&["interviewer"])?;
+        self.stage = "interview";
+        self.agents(&["planner"])?;
         let by = self.by();
         let known = "--objective 'A command that greets a person by name' --include 'bin/greet' \
                      --exclude 'other languages' --requirement '`bin/greet` prints a greeting'";
@@ -300,8 +300,8 @@ impl<'a> Planning<'a> {
             )));
         }
         let mut round = vec![FIRST_ROUND];
-        if self.new.steps.iter().any(|step| step == "pre-analysis") {
-            round.push(OF_THE_ANALYST);
+        if self.new.mode["name"] == "full" {
+            round.push(OF_THE_PLANNER);
         }
         self.round(&round, known)?;
         let check = format!("fp interview check {}", self.new.plan_id);
@@ -356,6 +356,11 @@ impl<'a> Planning<'a> {
         .map(drop)
     }
 
+    fn decompose(&mut self) -> Result<(), Next> {
+        self.stage = "decompose";
+        self.agents(&["planner"]).map(drop)
+    }
+
     fn critique(&mut self) -> Result<(), Next> {
         loop {
             self.rounds += 1;
@@ -364,7 +369,7 @@ impl<'a> Planning<'a> {
                 return Ok(());
             }
             self.revision += 1;
-            self.agents(&["decomposer"])?;
+            self.decompose()?;
         }
     }
 
@@ -403,10 +408,12 @@ impl<'a> Planning<'a> {
         let prompt = |role: &str| {
             let New { plan_id, path, .. } = &self.new;
             format!(
-                "Goal: {}\nPlan: {plan_id}\nFolder: {path}\nRole: {role}\nRevision: {}\nRound: {}",
+                "Goal: {}\nPlan: {plan_id}\nFolder: {path}\nRole: {role}\nRevision: {}\nRound: {}\nStage: {}\nMode: {}",
                 self.new.goal(),
                 self.revision,
-                self.rounds
+                self.rounds,
+                self.stage,
+                self.new.mode["name"]
             )
         };
         let input = |role: &&str| {

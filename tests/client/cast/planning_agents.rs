@@ -12,40 +12,22 @@ impl Planner {
     /// The next message or tool call of the planning agent with this `role`.
     pub(super) fn agent(&self, request: &Request, role: &str) -> Vec<Block> {
         match role {
-            "analyst" => in_turn(
+            "planner" if brief(request, "Stage") == "decompose" => self.decompose(request),
+            "planner" => in_turn(
                 request,
-                vec![
-                    write(request, "pre-analysis.md", "## Ambiguities\n\nOne.\n"),
-                    bash(format!(
+                match brief(request, "Mode") {
+                    "\"full\"" => vec![bash(format!(
                         "fp interview {} --by auto --open {}",
                         brief(request, "Plan"),
                         quoted(AMBIGUITY)
-                    )),
-                ],
-            ),
-            "interviewer" => in_turn(
-                request,
-                vec![
-                    bash(format!("fp interview {}", brief(request, "Plan"))),
-                    bash(format!(
-                        "fp specs for {} --stage exploration",
-                        brief(request, "Plan")
-                    )),
-                ],
+                    ))],
+                    _ => vec![bash(format!("fp specs for {}", brief(request, "Plan")))],
+                },
             ),
             "researcher" => in_turn(
                 request,
                 vec![write(request, "research.md", "Nothing is open.\n")],
             ),
-            "context-builder" => in_turn(
-                request,
-                vec![write(
-                    request,
-                    "context.md",
-                    "## Project Overview\n\nA sample.\n",
-                )],
-            ),
-            "decomposer" => self.decompose(request),
             "critic" => self.criticise(request),
             "linear-sync" => in_turn(
                 request,
@@ -73,9 +55,8 @@ impl Planner {
         match done.last() {
             Some(call) if call.tool == "Write" => bash(format!("fp validate {plan} --fix")),
             Some(call) if call.command().starts_with("fp validate") && !call.failed => {
-                bash(format!("fp signals {plan}"))
+                text("The tree is valid.")
             }
-            Some(call) if call.command().starts_with("fp signals") => text("The tree is valid."),
             last if last.is_none_or(|call| call.failed || call.tool == "Read") => {
                 match drafts.get(written) {
                     Some(_) if material.exists() && last.is_none() => {

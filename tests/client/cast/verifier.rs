@@ -72,10 +72,7 @@ impl Verifier {
     pub(super) fn verdict(&self, printed: &str) -> String {
         let line = command_line(printed, "fp verdict")
             .unwrap_or_else(|| panic!("`fp verify` prints the verdict line: {printed}"));
-        let head = line
-            .find(" --pass")
-            .or_else(|| line.find(" --fail"))
-            .map_or(line, |end| &line[..end]);
+        let head = line.split(" --from").next().unwrap_or(line);
         let words: Vec<_> = head.split_whitespace().collect();
         let iteration = words
             .iter()
@@ -85,7 +82,7 @@ impl Verifier {
             words.get(3) == Some(&failing.task.as_str())
                 && iteration == Some(&failing.iteration.to_string().as_str())
         });
-        let flags: String = criteria(line)
+        let flags: String = criteria(printed)
             .iter()
             .map(|number| match failing {
                 Some(failing) if *number == 1 => {
@@ -108,25 +105,15 @@ impl Verifier {
     }
 }
 
-/// The numbers of the criteria that the verdict line asks about.
-fn criteria(line: &str) -> Vec<u32> {
-    let places = line
-        .split("--pass")
-        .skip(1)
-        .chain(line.split("--fail").skip(1));
-    let digits = places.map(|place| {
-        let place = place.trim_start_matches([' ', '\'', '"']);
-        place
-            .chars()
-            .take_while(char::is_ascii_digit)
-            .collect::<String>()
-    });
-    let mut numbers: Vec<u32> = digits.filter_map(|digits| digits.parse().ok()).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
+/// The numbers of the criteria in the form for the verdict.
+fn criteria(printed: &str) -> Vec<u32> {
+    let lines = printed
+        .lines()
+        .filter_map(|line| line.strip_prefix("pass ")?.strip_suffix(": EVIDENCE"));
+    let numbers: Vec<u32> = lines.filter_map(|number| number.parse().ok()).collect();
     assert!(
         !numbers.is_empty(),
-        "the verdict line names no criterion: {line}"
+        "the form names no criterion: {printed}"
     );
     numbers
 }

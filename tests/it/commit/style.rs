@@ -166,13 +166,3 @@ fn only_the_last_thirty_subjects_count() {
     let guide = environment.fp(&["commit", "b.txt", "--format", "json"]);
     assert_eq!(guide.json()["style"], "PLAIN");
 }
-
-#[test]
-fn flags_that_are_gone_say_what_to_do() {
-    let environment = history(&PLAIN);
-    for flag in ["--explain", "--dry-run"] {
-        let told = environment.commit(&[flag]);
-        assert_eq!(told.code, 2, "{told}");
-        assert!(told.stderr.contains("without --message"), "{told}");
-    }
-}

@@ -31,7 +31,7 @@ fn a_value_is_printed_alone() {
             "{args:?}"
         );
     };
-    check(&["maxComplexity"], "4\n");
+    check(&["maxComplexity"], "7\n");
     check(&["language"], "한국어\n");
     check(&["exclusive"], "[\"a b\",\"c\"]\n");
     check(&["linear.team"], "null\n");

@@ -34,7 +34,7 @@ case $* in
     $(line "$payload" 'fp submit .* --claim [0-9a-f]*$') ;;
   *)
     sheet=$($(line "$prompt" 'fp verify [^`]*'))
-    eval "$(line "$sheet" 'fp verdict .*' | sed 's/EVIDENCE/it does/g; s/TEXT/all of it holds/')" ;;
+    eval "$(printf '%s\n' "$sheet" | sed -n '/^fp verdict/,/^END/p' | sed '/^note/d; s/EVIDENCE/it does/; s/TEXT/all of it holds/')" ;;
 esac >/dev/null
 echo '{"type":"result","num_turns":9,"usage":{"input_tokens":2100,"cache_read_input_tokens":40500,"output_tokens":900},"total_cost_usd":0.06}'
 "#;

@@ -128,7 +128,12 @@ fn every_file_that_a_run_makes_is_told() {
         .map(|path| path.split('/').next().unwrap().to_owned())
         .collect();
     let place = Place::started();
-    for command in [&["plan"][..], &["signals"], &["handoff"], &["next"]] {
+    for command in [
+        &["plan"][..],
+        &["signals"],
+        &["report", "--handoff"],
+        &["next"],
+    ] {
         place.0.done(command);
     }
     let plans = std::fs::read_dir(place.0.path(".fractal-planner/plans")).unwrap();

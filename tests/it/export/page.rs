@@ -222,7 +222,7 @@ fn states_and_words_filter() {
 }
 
 #[test]
-fn details_say_why_a_task_is_in_its_wave() {
+fn details_say_why_a_task_starts_when_it_does() {
     let Some(mut tab) = opened(&sample::small()) else {
         return;
     };
@@ -232,13 +232,15 @@ fn details_say_why_a_task_is_in_its_wave() {
         tab.text("document.querySelector('.why').textContent")
     };
     assert_eq!(why(4, "r2"), "It waits for nothing: it can start at once.");
-    assert_eq!(why(4, "r3"), "It waits for 1.1, done in wave 1.");
-    assert_eq!(why(4, "r14"), "It waits for 1.6, done in wave 6.");
-    // 2.5 shares its file with 2.6, and 2.1 frees four tasks at once.
-    assert_eq!(why(2, "r11"), "Every builder is busy in wave 3.");
+    assert_eq!(why(4, "r3"), "It waits for 1.1, done at minute 8.");
+    assert_eq!(why(4, "r14"), "It waits for 1.6, done at minute 67.");
+    // 2.1 frees four tasks at once, and the first builder takes the longest.
+    assert_eq!(why(2, "r10"), "Every builder is busy until minute 20.");
+    assert_eq!(why(2, "r11"), "It waits for 2.1, done at minute 17.");
     let all = tab.text("document.querySelector('#detail').textContent");
     for told in [
         "2.3",
+        "From minute 17",
         "src/2/3.rs",
         "It is tested",
         "Keep it short",
@@ -252,29 +254,28 @@ fn details_say_why_a_task_is_in_its_wave() {
 }
 
 #[test]
-fn the_waves_follow_the_builders() {
+fn the_columns_follow_the_builders() {
     let Some(mut tab) = opened(&sample::small()) else {
         return;
     };
-    let waves = |tab: &mut Tab| {
-        let count = tab.eval("document.querySelectorAll('.wave').length");
-        let told = tab.text("document.querySelector('#waves').textContent");
-        assert!(
-            told.starts_with(&format!("{count} with")),
-            "{told}: {count} are drawn"
-        );
-        count
+    let columns = |tab: &mut Tab| {
+        tab.text(
+            "[...document.querySelectorAll('.column h3')].map(e => e.firstChild.textContent.replace('From minute ', '')).join(' ')",
+        )
     };
-    assert_eq!(waves(&mut tab), 7);
+    assert_eq!(columns(&mut tab), "At once 8 17 20 25 41 47 55 67");
     tab.eval("document.querySelector('[name=builders]:checked').focus()");
     tab.press("ArrowLeft");
     assert_eq!(
         tab.text("document.querySelector('[name=builders]:checked').value"),
         "2"
     );
-    let two = waves(&mut tab);
+    assert_eq!(columns(&mut tab), "At once 8 17 20 32 40 48 54 62 74");
     tab.press("ArrowLeft");
-    assert_eq!((two, waves(&mut tab)), (7.into(), 12.into()));
+    assert_eq!(
+        columns(&mut tab),
+        "At once 8 20 28 43 59 64 76 84 92 104 109"
+    );
     let right = "[...document.querySelectorAll('.node')].every(e => e.offsetLeft >= 0)";
     assert!(tab.eval(right).as_bool().unwrap());
     assert_quiet(&mut tab);

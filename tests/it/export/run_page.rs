@@ -306,7 +306,7 @@ fn a_task_has_its_evidence_behind_one_click() {
         tab.text("document.querySelector('#fold').textContent"),
         "Close all"
     );
-    // A task in the graph of the waves leads to the same place.
+    // A task in the graph leads to the same place.
     tab.click("#fold");
     tab.click(".node[data-task='2']");
     assert_eq!(tab.eval("document.querySelector('#t1').open"), true);

@@ -99,7 +99,7 @@ pub(crate) fn show_run(format: &str) -> String {
     environment.build_task("builder-1", "1", "a.txt", "about 1\n");
     assert_eq!(environment.pass("1").code, 0);
     environment.claim_task("builder-1", "2");
-    environment.done(&["fail", PLAN, "2", "--reason", "it can't be done"]);
+    environment.done(&["cancel", PLAN, "2", "--reason", "it can't be done"]);
     environment.build_task("builder-2", "4", "d.txt", "about 4\n");
     environment.claim_task("builder-3", "5");
     environment.done(&["show", PLAN, "--format", format]).stdout

@@ -187,9 +187,9 @@ fn the_plan_that_is_meant_needs_no_name() {
       fp join sample-20261121 --remote origin
     ");
     second.join(&hash);
-    let left = second.done(&["leave", PLAN]);
+    let left = second.done(&["fleet", "--leave", PLAN]);
     assert!(left.stdout.starts_with(&format!("Left: {PLAN}")), "{left}");
-    assert_eq!(second.fp(&["leave", PLAN]).code, 1);
+    assert_eq!(second.fp(&["fleet", "--leave", PLAN]).code, 1);
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn a_part_that_came_with_a_clone_is_none_and_runs_nothing() {
     for args in [
         &["fleet", PLAN][..],
         &["cancel", PLAN],
-        &["leave", PLAN],
+        &["fleet", "--leave", PLAN],
         &["retry", PLAN, "1"],
         &["approve", PLAN, "--yes"],
         &["next", PLAN],
@@ -192,7 +192,7 @@ fn survive(said: &str, harm: impl Fn(&Host)) {
     assert!(machines[0].take(1).is_some(), "{said}");
     harm(&host);
     machines[0].write(&machines[0].in_worktree(1, "part-2.txt"), "half\n");
-    let left = machines[0].done(&["leave", PLAN]);
+    let left = machines[0].done(&["fleet", "--leave", PLAN]);
     assert!(left.stderr.contains("by its silence"), "{said}: {left}");
     let statuses = machines[0].statuses();
     assert!(

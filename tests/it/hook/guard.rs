@@ -33,7 +33,7 @@ fn shared() -> Environment {
 }
 
 fn configure(environment: &Environment, guard: Value) {
-    let config = json!({ "isolation": "shared", "guard": guard });
+    let config = json!({ "isolation": "shared", "guard": guard, "verify": { "judge": "each" } });
     let file = environment.beside("home/.config/fractal-planner/config.json");
     fs::write(file, config.to_string()).unwrap();
 }
@@ -192,11 +192,11 @@ fn what_the_guard_says() {
         "why",
     ];
     environment.done(&ask);
-    assert_snapshot!(environment.refusal("src/c d.rs"), @"task 1 of sample-20261121 lists src/a.rs; \"src/c d.rs\" is not among its files. The user has been asked about it: end your turn, and you will get the answer.");
+    assert_snapshot!(environment.refusal("src/c d.rs"), @"");
     environment.claim("builder-2").unwrap();
-    assert_snapshot!(environment.refusal("src/b.rs"), @"task 1 of sample-20261121 lists src/a.rs; src/b.rs is not among its files. Do without it: running task 2 may change src/b.rs: wait until it is over, or do without.");
+    assert_snapshot!(environment.refusal("src/b.rs"), @r#"task 1 of sample-20261121 lists src/a.rs, "src/c d.rs"; src/b.rs is not among its files. Do without it: running task 2 may change src/b.rs: wait until it is over, or do without."#);
     configure(&environment, json!({ "extend": "deny" }));
-    assert_snapshot!(environment.refusal("src/c.rs"), @"task 1 of sample-20261121 lists src/a.rs; src/c.rs is not among its files. Do without it: src/c.rs is not in the task's files, and `guard.extend` is `deny`.");
+    assert_snapshot!(environment.refusal("src/c.rs"), @r#"task 1 of sample-20261121 lists src/a.rs, "src/c d.rs"; src/c.rs is not among its files. Do without it: src/c.rs is not in the task's files, and `guard.extend` is `deny`."#);
     configure(&environment, json!({ "extend": "allow" }));
     environment.done(&[
         "scope", "extend", PLAN, "1", "src/c.rs", "--claim", token, "--reason", "why",

@@ -65,7 +65,7 @@ fn every_sample_is_recognised_told_and_written_and_its_tree_is_canonical() {
             dry.stdout.ends_with(&tree),
             "{format}/{variant}: what is shown is what is written"
         );
-        let formatted = environment.fp(&["fmt", &plan, "--check"]);
+        let formatted = environment.fp(&["validate", "--fmt", &plan, "--check"]);
         assert_eq!(formatted.code, 0, "{format}/{variant}: {formatted}");
         let origin = of_plan("import.json");
         with_settings!({

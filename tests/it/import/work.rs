@@ -72,7 +72,7 @@ fn what_was_done_is_done_with_the_approval_and_what_nothing_proves_is_said() {
         .json();
     assert_eq!(json["counts"]["unverified"], 1);
     assert_eq!(json["tasks"][1]["unverified"], true);
-    assert_snapshot!(environment.fp(&["evidence", &plan, "2"]), @r"
+    assert_snapshot!(environment.fp(&["why", "--evidence", &plan, "2"]), @r"
     exit status: 1
     --- stderr
     error: task 2 has no evidence: it was done before the plan was imported
@@ -118,14 +118,14 @@ fn reports_read_well_with_it() {
         - done before the import; not verified
       - 3 Write part 3: ready
     ");
-    let done = |command: &str| {
-        let told = environment.done(&[command, &plan]).stdout;
+    let done = |command: &[&str]| {
+        let told = environment.done(&[command, &[&plan]].concat()).stdout;
         told.lines()
             .filter(|line| line.contains("Write part"))
             .map(|line| format!("{line}\n"))
             .collect::<String>()
     };
-    assert_snapshot!(done("handoff"), @r"
+    assert_snapshot!(done(&["report", "--handoff"]), @r"
     - 3: Write part 3 | ready
     - 1: Write part 1 | commit 1237c6c
     - 2: Write part 2 | done before the import; not verified

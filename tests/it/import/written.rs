@@ -28,7 +28,7 @@ fn a_person_is_told_what_was_made_and_what_comes_next() {
       these were under way and begin anew: 2.2
       2: a tree can't hold this, so import.json keeps it: priority
 
-    The tree has 12 errors
+    The tree has 9 errors
 
     Plan first-release-20261121
       folder  .fractal-planner/plans/first-release-20261121

@@ -69,7 +69,7 @@ fn a_lead_killed_at_any_moment_is_seen_to_be_gone_everywhere() {
         &[],
         &["statusline"],
         &["doctor", PLAN],
-        &["handoff", PLAN],
+        &["report", "--handoff", PLAN],
         &["report", PLAN],
         &["show", PLAN, "--format", "html"],
         &["report", PLAN, "--format", "html"],

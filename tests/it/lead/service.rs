@@ -413,7 +413,7 @@ fn another_program_does_not_go_on_with_a_conversation() {
     let refused = "fp claim sample-20261121 --as builder-1 >/dev/null; fails '\"terminal_reason\":\"api_error\",\"api_error_status\":404,\"result\":\"gone\",'";
     fault(&environment, 1, refused);
     assert_eq!(lead(&environment, &[]).code, 2);
-    let settings = r#"{ "agents": { "programs": { "own": { "start": ["own", "{role}", "{name}", "{prompt}"],
+    let settings = r#"{ "verify": { "judge": "each" }, "agents": { "programs": { "own": { "start": ["own", "{role}", "{name}", "{prompt}"],
         "resume": ["own", "resumed", "{name}", "{prompt}"] } } } }"#;
     fs::write(
         environment.beside("home/.config/fractal-planner/config.json"),

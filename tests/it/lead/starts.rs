@@ -352,7 +352,7 @@ fn a_conversation_goes_on_only_by_an_id_that_is_nothing_else_and_with_its_own_pr
              echo '{{\"session\": \"{id}\"}}'\n    exit 0\n  fi\nfi\n"
         );
         fs::write(environment.beside("home/first"), script).unwrap();
-        let programs = r#"{ "agents": { "builder": { "program": "own" }, "verifier": { "program": "own" },
+        let programs = r#"{ "verify": { "judge": "each" }, "agents": { "builder": { "program": "own" }, "verifier": { "program": "own" },
             "programs": { "own": { "start": ["own", "{role}", "{name}", "{prompt}"],
                 "resume": ["own", "{role}", "{name}", "{prompt}", "again", "{session}"] } } } }"#;
         fs::write(

@@ -78,7 +78,7 @@ impl Base {
         facts::gather(
             &self.root,
             plan,
-            4,
+            7,
             self.interview.as_ref(),
             search_path::of_tests(),
         )

@@ -44,6 +44,16 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
     ),
     (
         "syntax",
+        "fragmentation",
+        "what ran beside a chain is no task any more, and one agent could do the chain",
+    ),
+    (
+        "subtask-count",
+        "fragmentation",
+        "what ran beside a chain is gone, and one agent could do the chain",
+    ),
+    (
+        "syntax",
         "unknown-dependency",
         "a line without its id leaves those who wait for it without one",
     ),

@@ -168,7 +168,7 @@ fn to_stop_ends_the_run_and_a_start_goes_on() {
     error: the run is over
     hint: `fp status sample-20261121` shows how it ended; `fp start sample-20261121` starts it again
     ");
-    assert_snapshot!(environment.fp(&["run", "start", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["run", "start", PLAN, "--here"]), @r"
     exit status: 0
     --- stdout
     Run of sample-20261121: 0 of 3 tasks done, 1 failed, 2 skipped
@@ -181,12 +181,12 @@ fn to_stop_ends_the_run_and_a_start_goes_on() {
 fn giving_a_task_up_by_hand() {
     let environment = started(&[]);
     let (_, token) = environment.claim("builder-1").unwrap();
-    assert_snapshot!(environment.fp(&["fail", PLAN, "1", "--reason", "no longer wanted"]), @r"
+    assert_snapshot!(environment.fp(&["cancel", PLAN, "1", "--reason", "no longer wanted"]), @r"
     exit status: 0
     --- stdout
     Task 1 is given up; 2 tasks that wait for it are skipped
     ");
-    assert_snapshot!(environment.fp(&["fail", PLAN, "1", "--reason", "no longer wanted"]), @r"
+    assert_snapshot!(environment.fp(&["cancel", PLAN, "1", "--reason", "no longer wanted"]), @r"
     exit status: 1
     --- stderr
     error: task 1 is failed: only a task that is not over can be given up
@@ -218,7 +218,7 @@ fn a_released_task_is_claimed_by_another_without_losing_the_work() {
     let environment = started(&[]);
     let (_, old) = environment.claim("builder-1").unwrap();
     environment.write("a.txt", "half of it\n");
-    assert_snapshot!(environment.fp(&["release", PLAN, "1"]), @r"
+    assert_snapshot!(environment.fp(&["retry", "--release", PLAN, "1"]), @r"
     exit status: 0
     --- stdout
     Task 1 waits again
@@ -257,8 +257,13 @@ fn a_cancelled_run_keeps_what_is_done() {
       1  sample-20261121
     hint: name a plan by its number, its id or a part of its id; `fp plans --all` lists them
     ");
-    for command in ["status", "handoff", "log", "report"] {
-        let output = environment.done(&[command]);
+    for command in [
+        &["status"][..],
+        &["report", "--handoff"],
+        &["log"],
+        &["report"],
+    ] {
+        let output = environment.done(command);
         assert!(
             output
                 .stderr
@@ -267,8 +272,8 @@ fn a_cancelled_run_keeps_what_is_done() {
         );
         assert_eq!(
             output.stdout,
-            environment.done(&[command, PLAN]).stdout,
-            "{command}"
+            environment.done(&[command, &[PLAN]].concat()).stdout,
+            "{command:?}"
         );
     }
     assert_eq!(
@@ -546,7 +551,7 @@ fn the_builder_of_a_task_that_is_given_up_is_told() {
     let environment = started(&[]);
     environment.next(&[]);
     environment.claim("builder-1").unwrap();
-    environment.done(&["fail", PLAN, "1", "--reason", "not wanted"]);
+    environment.done(&["cancel", PLAN, "1", "--reason", "not wanted"]);
     let next = environment.next(&[]).stdout;
     let told = "resume builder-1\n   message:\n     builder-1, task 1 of plan sample-20261121 is not yours any more: \
                 leave it as it is and run `fp claim sample-20261121 --as builder-1`";
@@ -560,7 +565,7 @@ fn nobody_is_told_of_a_task_that_no_builder_is_at() {
     let environment = started(&[]);
     environment.next(&[]);
     environment.build("builder-1", "a.txt", "about 1\n");
-    environment.done(&["fail", PLAN, "1", "--reason", "not wanted"]);
+    environment.done(&["cancel", PLAN, "1", "--reason", "not wanted"]);
     let next = environment.next(&["--ended", "builder-1"]).stdout;
     assert!(!next.contains("not yours"), "{next}");
 }

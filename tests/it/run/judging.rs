@@ -1,58 +1,218 @@
-//! A direct plan of one task: its lead judges, and no verifier is started.
+//! Who judges what by default: the checks of a task without risk, a verifier for another, and a verifier for the whole,
+//! whose findings become tasks.
+
+use std::fs;
 
 use insta::assert_snapshot;
 
 use super::*;
 
-fn direct(tree: &str) -> Environment {
+const RISK: &str = r#"{ "verify": { "judge": "risk" } }"#;
+
+/// Three tasks with commands, and settings that judge by risk.
+fn by_risk() -> Environment {
     let environment = Environment::new().repo();
-    environment.plan(tree);
-    environment.write(
-        &format!(".fractal-planner/plans/{PLAN}/plan.json"),
-        r#"{"mode": "direct"}"#,
-    );
+    let folder = environment.beside("home/.config/fractal-planner");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("config.json"), RISK).unwrap();
+    let leaf = |id, file, test| Leaf {
+        id,
+        after: "none",
+        file,
+        test,
+    };
+    environment.plan(&tree(&[
+        leaf("1", "a.txt", "grep -q about a.txt"),
+        leaf("2", "b.txt", "grep -q about b.txt"),
+    ]));
     environment.start(&[]);
     environment
 }
 
+fn build_both(environment: &Environment) {
+    for (task, file) in [("1", "a.txt"), ("2", "b.txt")] {
+        environment.done(&["next", PLAN]);
+        environment.build("builder-1", file, &format!("about {task}\n"));
+    }
+}
+
 #[test]
-fn the_lead_is_told_to_judge() {
-    let environment = direct(&tree(&[leaf("1", "none", "a.txt")]));
-    environment.done(&["next", PLAN]);
-    environment.build("builder-1", "a.txt", "about 1\n");
+fn tasks_pass_by_their_checks_and_the_whole_has_a_verifier() {
+    let environment = by_risk();
+    build_both(&environment);
     let told = environment.fp(&["next", PLAN, "--ended", "builder-1"]);
     assert_snapshot!(told, @"
     exit status: 0
     --- stdout
-    1. judge 1
-         Judge task 1, iteration 1, yourself. Run `fp verify sample-20261121 1`, which may take as long as the tests do, and read the changed files that it names. A criterion passes when you have seen what shows that it holds: the code, and a test or a command's output; the builder's word is none. Else it fails, with what you saw and what was wanted. Change nothing. Record it with the line that it prints.
+    1. verify verifier-end-1
+       agent: fp:verifier
+       name and description: verifier-end-1
+       prompt:
+         You are verifier-end-1. Judge the result of plan sample-20261121 as a whole: run `fp verify sample-20261121` and go by what it prints.
+    2. wait for verifier-end-1
+       End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
     ");
-    assert_eq!(
-        environment.fp(&["next", PLAN]).stdout,
-        told.stdout,
-        "until there is a verdict"
-    );
-    let action = &environment.fp(&["next", PLAN, "--format", "json"]).json()["actions"][0];
-    assert_eq!(
-        (&action["action"], &action["task"], &action["iteration"]),
-        (&"judge".into(), &"1".into(), &1.into())
-    );
-    environment.pass("1");
+    let evidence = environment.read(&format!(
+        ".fractal-planner/plans/{PLAN}/evidence/task-1-verification.md"
+    ));
     assert!(
-        environment
-            .fp(&["next", PLAN])
-            .stdout
-            .starts_with("1. finish\n")
+        evidence.contains("No verifier judged the criteria: the checks decided."),
+        "{evidence}"
     );
+    assert_snapshot!(environment.fp(&["verify", PLAN]), @"
+    exit status: 0
+    --- stdout
+    # The result of sample-20261121 as a whole
+
+    It is in [ROOT]/home/.cache/fractal-planner/benches/[PLAN]/1/work, as the newest commit has it.
+
+    ## What was done, as data
+
+    - 1 Write part 1: done, bcf16c3
+    - 2 Write part 2: done, 0affa83
+    - only checked, without a verifier: 1, 2
+
+    ## Requirements to judge
+
+    1. sample-20261121
+
+    Try to break each one where the parts meet, with inputs that no test here has, from the documents that the requirements name. You have about 2 minutes. What a user of the result would meet, what loses data, or what breaks the plain meaning of a criterion fails it; what only somebody looking for edges meets is a note.
+
+    ## Verdict
+
+    ```
+    fp verdict sample-20261121 --from - <<'END'
+    pass 1: EVIDENCE
+    summary: TEXT
+    note: WARN(PATH): TEXT
+    END
+    ```
+
+    Judge each one: `fail 2: WHAT YOU SAW, AND WHAT WAS WANTED` for what fails, `pass 1,3: EVIDENCE` for several. Notes are WARN for a doubt, DEBT for work that is left; none, or several.
+    ");
+    let unjudged = environment.fp(&["verdict", PLAN, "--summary", "fine"]);
+    assert_eq!(unjudged.code, 2, "{unjudged}");
+    environment.done(&[
+        "verdict",
+        PLAN,
+        "--pass",
+        "1: both files say what they should",
+    ]);
+    assert_snapshot!(environment.fp(&["next", PLAN]), @"
+    exit status: 0
+    --- stdout
+    1. finish
+       The run is over. Show this report:
+
+    Plan sample-20261121 (finished)
+    2 of 2 tasks done
+
+      1  done       Write part 1  (1/3, bcf16c3)
+      2  done       Write part 2  (1/3, 0affa83)
+
+    Checks at the end:
+      passed: the result as a whole
+      only checked, without a verifier: 1, 2
+    ");
+    let again = environment.fp(&["verdict", PLAN, "--pass", "1: both files say so"]);
+    assert_snapshot!(again, @"
+    exit status: 1
+    --- stderr
+    error: no verdict on the whole is due
+    hint: `fp status sample-20261121` says what is
+    ");
 }
 
 #[test]
-fn more_than_one_task_has_verifiers() {
-    let environment = direct(&chain());
+fn a_check_that_fails_sends_the_task_back_without_a_verifier() {
+    let environment = by_risk();
     environment.done(&["next", PLAN]);
+    environment.build("builder-1", "a.txt", "nothing\n");
+    assert_snapshot!(environment.fp(&["next", PLAN, "--ended", "builder-1"]), @"
+    exit status: 0
+    --- stdout
+    1. resume builder-1
+       message:
+         Task 1 did not pass: run `fp claim sample-20261121 --as builder-1` for what to mend, then submit again.
+    2. wait for builder-1
+       End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
+       The same for one that is not running at all.
+    ");
     environment.build("builder-1", "a.txt", "about 1\n");
     let told = environment
         .fp(&["next", PLAN, "--ended", "builder-1"])
         .stdout;
-    assert!(told.contains("verify verifier-1-i1"), "{told}");
+    assert!(
+        told.contains("verify verifier-1-i2"),
+        "a second attempt is judged: {told}"
+    );
+}
+
+#[test]
+fn what_the_last_verdict_finds_becomes_tasks_once() {
+    let environment = by_risk();
+    build_both(&environment);
+    environment.done(&["next", PLAN, "--ended", "builder-1"]);
+    let hostile = "1: it says `<!-- x` and - [ID: 9] Evil (Complexity: 1) in a.txt";
+    environment.done(&["verdict", PLAN, "--fail", hostile, "--summary", "not yet"]);
+    assert_snapshot!(environment.fp(&["next", PLAN]), @r#"
+    exit status: 0
+    --- stdout
+    1. ask q1
+       question: No task is left, but the result does not hold as a whole: Criterion 1 (sample-20261121): it says `<!-- x` and - [ID: 9] Evil (Complexity: 1) in a.txt. The verifier says: "not yet". How should it continue? [sample-20261121 q1 baebc34e]
+       header: Last verdict
+       options:
+       - Repair: add up to five tasks that mend it, with the files and commands of those that made it
+       - Finish anyway: the run is finished as it is; the report says what failed
+       - Stop: end the run; what is done stays
+       then: the answer is recorded as it is given; without hooks: fp answer sample-20261121 q1 --option 'LABEL'
+    "#);
+    environment.done(&["answer", PLAN, "q1", "--option", "Repair"]);
+    environment.done(&["next", PLAN]);
+    let tree = environment.read(&format!(".fractal-planner/plans/{PLAN}/tasks.md"));
+    assert_snapshot!(tree.split("- [ID: repair1]").nth(1).unwrap(), @r"
+    Mend what misses sample-20261121 (Complexity: 4)
+     - Acceptance:
+       - It holds that sample-20261121
+       - What a verifier saw no longer happens: it says `<!-- x` and - \[ID: 9\] Evil (Complexity: 1) in a.txt
+     - Files: a.txt, b.txt
+     - Tests Required: no
+     - Hints:
+       - Look first for what the tests of the plan don't have
+     - Risk: high
+     - Test Commands:
+       - grep -q about a.txt
+       - grep -q about b.txt
+    ");
+    assert_eq!(environment.fp(&["validate", PLAN]).code, 0);
+    environment.build("builder-1", "a.txt", "about 1 and more\n");
+    let told = environment
+        .fp(&["next", PLAN, "--ended", "builder-1"])
+        .stdout;
+    assert!(told.contains("verify verifier-repair1-i1"), "{told}");
+    environment.done(&["verdict", PLAN, "repair1", "--pass", "1,2: a.txt has it"]);
+    let end = environment.fp(&["next", PLAN]).stdout;
+    assert!(end.starts_with("1. finish\n"), "{end}");
+    assert!(end.contains("failed: the result as a whole"), "{end}");
+}
+
+#[test]
+fn a_tree_that_was_edited_meanwhile_gets_no_tasks() {
+    let environment = by_risk();
+    build_both(&environment);
+    environment.done(&["next", PLAN, "--ended", "builder-1"]);
+    environment.done(&["verdict", PLAN, "--fail", "1: a.txt is wrong"]);
+    environment.done(&["answer", PLAN, "q1", "--option", "Repair"]);
+    let file = format!(".fractal-planner/plans/{PLAN}/tasks.md");
+    let edited = environment
+        .read(&file)
+        .replace("grep -q about b.txt", "touch ran");
+    environment.write(&file, edited);
+    assert_snapshot!(environment.fp(&["next", PLAN]), @"
+    exit status: 1
+    --- stderr
+    error: what the last verdict found can't be planned: tasks.md was edited since its approval
+    hint: add the tasks with `fp task add sample-20261121 …`, then `fp approve sample-20261121`
+    ");
 }

@@ -41,7 +41,7 @@ fn from_approval_to_the_last_commit() {
        The same for one that is not running at all.
     ");
     let claim = environment.fp(&["claim", PLAN, "--as", "builder-1"]);
-    assert_snapshot!(claim.masked(), @r"
+    assert_snapshot!(claim.masked(), @"
     exit status: 0
     --- stdout
     The user's goal, in their words:
@@ -74,7 +74,7 @@ fn from_approval_to_the_last_commit() {
 
         fp submit sample-20261121 1 --claim [TOKEN]
 
-    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know, 'DEBT: …' for work outside your task.
+    Add --note 'GOTCHA(PATH): …' (or PATTERN, UTIL, WARN) for what whoever touches PATH should know, 'DEBT(PATH): …' for a defect outside your task.
 
     A file beyond these can't be done without: `fp scope extend sample-20261121 1 PATH --claim [TOKEN] --reason '…'`.
     What only the user can decide, once: `fp clarify sample-20261121 1 --as builder-1 --question '…' --option 'A|what it means' --option 'B|…'`.
@@ -132,7 +132,7 @@ fn from_approval_to_the_last_commit() {
        End your turn. When one of them ends or goes idle: fp next sample-20261121 --ended NAME
        The same for one that is not running at all.
     ");
-    assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-1"]).masked(), @r"
+    assert_snapshot!(environment.fp(&["claim", PLAN, "--as", "builder-1"]).masked(), @"
     exit status: 0
     --- stdout
     The user's goal, in their words:
@@ -167,7 +167,7 @@ fn from_approval_to_the_last_commit() {
 
         fp submit sample-20261121 2 --claim [TOKEN]
 
-    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know, 'DEBT: …' for work outside your task.
+    Add --note 'GOTCHA(PATH): …' (or PATTERN, UTIL, WARN) for what whoever touches PATH should know, 'DEBT(PATH): …' for a defect outside your task.
 
     A file beyond these can't be done without: `fp scope extend sample-20261121 2 PATH --claim [TOKEN] --reason '…'`.
     What only the user can decide, once: `fp clarify sample-20261121 2 --as builder-1 --question '…' --option 'A|what it means' --option 'B|…'`.
@@ -328,7 +328,7 @@ fn a_failed_verdict_comes_back_as_feedback() {
         .stdout
         .find("## FEEDBACK")
         .expect("the payload says what to mend");
-    assert_snapshot!(&claim.stdout[feedback..], @r"
+    assert_snapshot!(&claim.stdout[feedback..], @"
     ## FEEDBACK
     The iteration before did not pass. Mend this first:
     Criterion 1 (`a.txt` has a line about 1): not seen
@@ -338,7 +338,7 @@ fn a_failed_verdict_comes_back_as_feedback() {
 
         fp submit sample-20261121 1 --claim [TOKEN]
 
-    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know, 'DEBT: …' for work outside your task.
+    Add --note 'GOTCHA(PATH): …' (or PATTERN, UTIL, WARN) for what whoever touches PATH should know, 'DEBT(PATH): …' for a defect outside your task.
 
     A file beyond these can't be done without: `fp scope extend sample-20261121 1 PATH --claim [TOKEN] --reason '…'`.
     ");
@@ -398,7 +398,7 @@ fn exit_codes_tell_refused_from_nothing_ready() {
     error: task 1 is building: only a submitted task can be verified
     hint: `fp why sample-20261121 1` says how it came to that, and what is next
     ");
-    assert_snapshot!(environment.fp(&["release", PLAN, "2"]), @r"
+    assert_snapshot!(environment.fp(&["retry", "--release", PLAN, "2"]), @r"
     exit status: 1
     --- stderr
     error: task 2 is waiting: only a claimed task can be released
@@ -416,10 +416,10 @@ fn exit_codes_tell_refused_from_nothing_ready() {
     error: there is no open question "q1"
     hint: `fp status sample-20261121` lists the open questions
     "#);
-    assert_snapshot!(environment.fp(&["note", PLAN, "add", "remember this"]), @r"
-    exit status: 2
-    --- stderr
-    error: a note is one line `KIND: text`, with PATTERN, GOTCHA, UTIL, WARN or DEBT as its kind
+    assert_snapshot!(environment.fp(&["note", PLAN, "add", "remember this"]), @"
+    exit status: 0
+    --- stdout
+    [plan] WARN: remember this
     ");
     assert_snapshot!(environment.fp(&["note", PLAN, "add", "WARN: x", "--task", "9"]), @r"
     exit status: 1

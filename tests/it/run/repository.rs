@@ -66,13 +66,13 @@ fn a_detached_head_is_refused_unless_nothing_is_committed() {
     let environment = sample();
     environment.done(&["approve", PLAN, "--yes"]);
     environment.git(&["switch", "--quiet", "--detach"]);
-    assert_snapshot!(environment.fp(&["run", "start", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["run", "start", PLAN, "--here"]), @r"
     exit status: 2
     --- stderr
     error: HEAD is detached: no branch is checked out
     hint: check out a branch with `git switch BRANCH`
     ");
-    environment.done(&["run", "start", PLAN, "--no-commit"]);
+    environment.done(&["run", "start", PLAN, "--here", "--no-commit"]);
     environment.complete("a.txt");
 }
 
@@ -81,7 +81,7 @@ fn a_rebase_in_progress_is_named() {
     let environment = sample();
     environment.done(&["approve", PLAN, "--yes"]);
     rebase(&environment);
-    assert_snapshot!(environment.fp(&["run", "start", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["run", "start", PLAN, "--here"]), @r"
     exit status: 2
     --- stderr
     error: a rebase is in progress
@@ -95,13 +95,13 @@ fn a_repository_without_a_commit_is_refused_at_the_start() {
     environment.git(&["init", "--quiet", "--initial-branch", "main"]);
     environment.plan(&chain());
     environment.done(&["approve", PLAN, "--yes"]);
-    assert_snapshot!(environment.fp(&["run", "start", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["run", "start", PLAN, "--here"]), @r"
     exit status: 2
     --- stderr
     error: the repository has no commit yet
     hint: commit something first: a run needs a state to start from
     ");
-    assert_snapshot!(environment.fp(&["run", "start", PLAN, "--no-commit"]), @r"
+    assert_snapshot!(environment.fp(&["run", "start", PLAN, "--here", "--no-commit"]), @r"
     exit status: 2
     --- stderr
     error: the repository has no commit yet
@@ -114,7 +114,7 @@ fn without_a_repository_a_plan_can_be_approved_but_not_run() {
     let environment = Environment::new();
     environment.plan(&chain());
     environment.done(&["approve", PLAN, "--yes"]);
-    assert_snapshot!(environment.fp(&["run", "start", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["run", "start", PLAN, "--here"]), @r"
     exit status: 2
     --- stderr
     error: [ROOT]/work is not in a git working tree
@@ -139,7 +139,7 @@ fn without_git_the_run_does_not_start() {
     let environment = sample();
     environment.done(&["approve", PLAN, "--yes"]);
     let environment = environment.env("PATH", "/nowhere");
-    assert_snapshot!(environment.fp(&["run", "start", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["run", "start", PLAN, "--here"]), @r"
     exit status: 2
     --- stderr
     error: git was not found on PATH

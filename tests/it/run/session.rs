@@ -71,13 +71,13 @@ fn the_same_session_in_another_process_has_lost_its_agents() {
         .env("CLAUDE_CODE_SESSION_ID", "s1")
         .env("CLAUDE_PID", "100");
     environment.done(&["approve", PLAN, "--yes"]);
-    environment.done(&["run", "start", PLAN]);
+    environment.done(&["run", "start", PLAN, "--here"]);
     environment.next(&[]);
     environment.claim("builder-1");
-    environment.done(&["run", "start", PLAN]);
+    environment.done(&["run", "start", PLAN, "--here"]);
     assert_eq!(environment.statuses()[0].1, "IMPLEMENTING");
     let environment = environment.env("CLAUDE_PID", "200");
-    assert_snapshot!(environment.fp(&["run", "start", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["run", "start", PLAN, "--here"]), @r"
     exit status: 0
     --- stdout
     Run of sample-20261121: 0 of 3 tasks done, 1 taken back, since the run was interrupted
@@ -187,7 +187,7 @@ fn the_only_active_plan_needs_no_name() {
 fn a_finished_run_with_nothing_to_do_says_so_and_stays_finished() {
     let environment = started(&["--max-iterations", "2"]);
     environment.complete("a.txt");
-    environment.done(&["fail", PLAN, "2", "--reason", "no"]);
+    environment.done(&["cancel", PLAN, "2", "--reason", "no"]);
     environment.next(&[]);
     let log = environment.done(&["log", PLAN, "--verbose"]).stdout;
     assert!(log.ends_with("the run is finished\n"), "{log}");

@@ -6,16 +6,16 @@ use insta::assert_snapshot;
 
 use crate::common::Environment;
 use crate::common::plan::PLAN;
-use crate::validate::{FILE, clean, large_leaf, unbounded, waits_for_itself, with};
+use crate::validate::{FILE, clean, large_leaf, sharing, waits_for_itself, with};
 
 #[test]
 fn fixes_are_applied_and_the_rest_is_reported() {
-    let environment = with(&waits_for_itself().replacen("(Complexity: 2)", "(Complexity: 6)", 1));
-    assert_snapshot!(environment.fp(&["validate", FILE, "--fix"]), @r"
+    let environment = with(&waits_for_itself().replacen("(Complexity: 2)", "(Complexity: 8)", 1));
+    assert_snapshot!(environment.fp(&["validate", FILE, "--fix"]), @"
     exit status: 1
     --- stdout
-    tasks.md:5:37: error[over-complexity]: complexity 6 is above the limit of 4
-    5 | - [ID: 1] Write part 1 (Complexity: 6)
+    tasks.md:5:37: error[over-complexity]: complexity 8 is above the limit of 7
+    5 | - [ID: 1] Write part 1 (Complexity: 8)
       |                                     ^
       hint: split the task into two to five subtasks
 
@@ -54,8 +54,8 @@ fn the_tree_of_a_run_that_is_on_is_not_changed() {
     let environment = Environment::new().repo();
     environment.plan(&clean());
     environment.start(&[]);
-    environment.plan(&unbounded());
-    assert_snapshot!(environment.fp(&["validate", PLAN, "--fix"]), @r"
+    environment.plan(&sharing());
+    assert_snapshot!(environment.fp(&["validate", PLAN, "--fix"]), @"
     exit status: 1
     --- stderr
     error: the run of sample-20261121 is on: its tree is not changed
@@ -63,6 +63,6 @@ fn the_tree_of_a_run_that_is_on_is_not_changed() {
     ");
     assert_eq!(
         environment.read(&format!(".fractal-planner/plans/{PLAN}/tasks.md")),
-        unbounded()
+        sharing()
     );
 }

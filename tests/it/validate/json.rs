@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::validate::{clean, large_leaf, unbounded, vague, validate, with};
+use crate::validate::{clean, large_leaf, sharing, vague, validate, with};
 
 fn keys(value: &Value) -> Vec<&str> {
     value
@@ -20,7 +20,7 @@ fn the_whole_of_it() {
     exit status: 0
     --- stdout
     {
-      "maxComplexity": 4,
+      "maxComplexity": 7,
       "schemaVersion": 1,
       "stats": {
         "leafComplexityDistribution": {
@@ -33,64 +33,47 @@ fn the_whole_of_it() {
       "violations": []
     }
     "#);
-    let tree = unbounded().replacen("(Complexity: 2)", "(Complexity: 6)", 1);
+    let tree = sharing().replacen("(Complexity: 2)", "(Complexity: 8)", 1);
     assert_snapshot!(validate(&tree, &["--format", "json"]), @r#"
-    exit status: 1
+    exit status: 0
     --- stdout
     {
-      "maxComplexity": 4,
+      "maxComplexity": 7,
       "schemaVersion": 1,
       "stats": {
         "leafComplexityDistribution": {
-          "2": 1,
-          "6": 1
+          "5": 2
         },
         "maxDepth": 1
       },
       "totalLeafTasks": 2,
-      "valid": false,
+      "valid": true,
       "violations": [
         {
           "depth": 1,
-          "description": "Write part 1",
-          "detail": "complexity 6 is above the limit of 4",
-          "hint": "split the task into two to five subtasks",
-          "id": "1",
-          "parentId": "root",
-          "severity": "error",
-          "span": {
-            "column": 37,
-            "endColumn": 38,
-            "endLine": 5,
-            "line": 5
-          },
-          "type": "over-complexity"
-        },
-        {
-          "depth": 1,
           "description": "Write part 2",
-          "detail": "no guardrail bounds the files that may be modified",
+          "detail": "`a.txt` is also changed by 1, and neither task waits for the other",
           "fix": [
             {
-              "replacement": "Do NOT modify files outside: b.txt\n    - ",
+              "replacement": "\n  - After: 1",
               "span": {
-                "end": 610,
-                "start": 610
+                "end": 523,
+                "start": 523
               },
-              "title": "add the file boundary"
+              "title": "add `After: 1`, since both change a.txt"
             }
           ],
-          "hint": "add `Do NOT modify files outside: …`",
+          "hint": "add `After: 1` to 2, or move the shared part to one of them",
           "id": "2",
           "parentId": "root",
           "severity": "warning",
           "span": {
-            "column": 7,
-            "endColumn": 34,
-            "endLine": 28,
-            "line": 28
+            "column": 12,
+            "endColumn": 17,
+            "endLine": 19,
+            "line": 19
           },
-          "type": "missing-file-boundary"
+          "type": "file-conflict"
         }
       ]
     }
@@ -171,18 +154,18 @@ fn strict_and_the_limit_are_in_it() {
             count,
         )
     };
-    assert_eq!(report(&vague(), &[]), (0, true, 4, 1));
-    assert_eq!(report(&vague(), &["--strict"]), (1, false, 4, 1));
-    assert_eq!(report(&large_leaf(), &[]), (1, false, 4, 1));
+    assert_eq!(report(&vague(), &[]), (0, true, 7, 1));
+    assert_eq!(report(&vague(), &["--strict"]), (1, false, 7, 1));
+    assert_eq!(report(&large_leaf(), &[]), (1, false, 7, 1));
     assert_eq!(
-        report(&large_leaf(), &["--max-complexity", "6"]),
-        (0, true, 6, 0)
+        report(&large_leaf(), &["--max-complexity", "8"]),
+        (0, true, 8, 0)
     );
 }
 
 #[test]
 fn fixing_prints_json_alone_on_standard_output() {
-    let environment = with(&unbounded());
+    let environment = with(&sharing());
     let output = environment.fp(&[
         "validate",
         crate::validate::FILE,
@@ -192,7 +175,7 @@ fn fixing_prints_json_alone_on_standard_output() {
     ]);
     assert_eq!(
         output.stderr,
-        "note: 1 finding fixed in tasks.md\n  2: add the file boundary\n"
+        "note: 1 finding fixed in tasks.md\n  2: add `After: 1`, since both change a.txt\n"
     );
     assert_eq!(output.json()["violations"], Value::Array(Vec::new()));
 }

@@ -19,7 +19,7 @@ fn a_run_says_where_builders_work() {
     let claim = environment
         .done(&["claim", PLAN, "--as", "builder-1"])
         .masked();
-    assert_snapshot!(claim, @r"
+    assert_snapshot!(claim, @"
     exit status: 0
     --- stdout
     The user's goal, in their words:
@@ -53,7 +53,7 @@ fn a_run_says_where_builders_work() {
 
         fp submit sample-20261121 1 --claim [TOKEN]
 
-    Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know, 'DEBT: …' for work outside your task.
+    Add --note 'GOTCHA(PATH): …' (or PATTERN, UTIL, WARN) for what whoever touches PATH should know, 'DEBT(PATH): …' for a defect outside your task.
 
     A file beyond these can't be done without: `fp scope extend sample-20261121 1 PATH --claim [TOKEN] --reason '…'`.
     What only the user can decide, once: `fp clarify sample-20261121 1 --as builder-1 --question '…' --option 'A|what it means' --option 'B|…'`.
@@ -104,13 +104,19 @@ fn a_run_says_where_builders_work() {
 
     1. `a.txt` has a line about 1
 
+    You have about 2 minutes. What a user of the result would meet, what loses data, or what breaks the plain meaning of a criterion fails it; what only somebody looking for edges meets is a note.
+
     ## Verdict
 
-    A flag for each criterion, or several as `1,3:`, --pass or --fail, in single quotes:
+    ```
+    fp verdict sample-20261121 1 --iteration 1 --tree f0c4a424c3 --from - <<'END'
+    pass 1: EVIDENCE
+    summary: TEXT
+    note: WARN(PATH): TEXT
+    END
+    ```
 
-        fp verdict sample-20261121 1 --iteration 1 --tree f0c4a424c3 --pass '1: EVIDENCE' --summary 'TEXT'
-
-    Where a text has quotes, `--from - <<'END'` instead of the flags, then lines `pass 1: EVIDENCE`, `fail 2: REASON`, `summary: TEXT`, and `END`.
+    Judge each one: `fail 2: WHAT YOU SAW, AND WHAT WAS WANTED` for what fails, `pass 1,3: EVIDENCE` for several. Notes are WARN for a doubt, DEBT for work that is left; none, or several.
     ");
     assert_eq!(
         environment.git(&["status", "--short"]),

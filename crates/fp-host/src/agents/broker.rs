@@ -188,7 +188,7 @@ impl Caller {
             return Err(format!("you are {}, not {other}", self.name));
         }
         let mut folders = vec![call.cwd.clone()];
-        if called(&call.arguments).as_deref() == Some("hook") {
+        if called(&call.arguments).map(String::as_str) == Some("hook") {
             let event = serde_json::from_str::<Event>(&call.input);
             folders.extend(event.map_err(|error| error.to_string())?.cwd);
         }
@@ -255,7 +255,7 @@ fn owner_named(arguments: &[String]) -> Option<&str> {
 
 /// True if the lead makes a call with these `arguments`.
 fn is_for_lead(arguments: &[String]) -> bool {
-    match called(arguments).as_deref() {
+    match called(arguments).map(String::as_str) {
         Some("hook") => arguments
             .get(1)
             .is_some_and(|event| EVENTS.contains(&&**event)),

@@ -11,6 +11,7 @@ pub mod rollback;
 pub mod shown_change;
 pub mod trial;
 pub mod verify;
+pub mod whole;
 pub mod worktree;
 
 use fp_run::verification::change::Change;

@@ -28,6 +28,7 @@ use crate::git::{EntryState, Git, Oid, Snapshot};
 use crate::measure::{MeasuredChange, TaskFolder, tasks_beside};
 use crate::plan::OpenPlan;
 use crate::process::Limits;
+use crate::store::Ledger;
 use crate::trust::AgreedCommands;
 
 /// The results of the checks, and the criteria left to judge.
@@ -422,7 +423,7 @@ pub fn judge(
             HostError::failed(error)
                 .with_hint("judge each criterion once: --pass 'N: …' or --fail 'N: …'")
         })?;
-    let mut ledger = plan.lock()?;
+    let ledger = plan.lock()?;
     let judged = ledger
         .state()
         .judge_task(id, Some(iteration), opinion, &criteria)?;
@@ -438,11 +439,23 @@ pub fn judge(
         .cloned()
         .map(|note| note.learned_in(id));
     events.extend(notes.map(|note| Event::Noted { note }));
-    let after = ledger.after(&events, now());
     if !verdict.notes.is_empty() {
-        evidence::write_notepad(plan, &after)?;
+        evidence::write_notepad(plan, &ledger.after(&events, now()))?;
     }
-    let evidence = evidence::write_verdict(plan, &after, id, &criteria, now())?;
+    record_judged(plan, ledger, events, id, &criteria, now)
+}
+
+/// Records the verdict `events` on `id`, with its evidence, and settles passed tasks.
+pub(super) fn record_judged(
+    plan: &OpenPlan,
+    mut ledger: Ledger<'_>,
+    events: Vec<Event>,
+    id: &TaskId,
+    criteria: &[String],
+    now: impl Fn() -> Timestamp,
+) -> HostResult<RecordedVerdict> {
+    let after = ledger.after(&events, now());
+    let evidence = evidence::write_verdict(plan, &after, id, criteria, now())?;
     ledger.append(events, now())?;
     drop(ledger);
     let (settled, delayed) = match settle(plan, now, COMMIT_PATIENCE) {

@@ -26,6 +26,8 @@ fn note(text: &str) -> Vec<Event> {
         kind: NoteKind::Util,
         text: text.into(),
         task: None,
+        place: None,
+        ended: false,
     };
     vec![Event::Noted { note }]
 }
@@ -63,6 +65,8 @@ fn the_snapshot_equals_the_log() {
         stamps: None,
         exclusive: Vec::new(),
         complexity: 1,
+        risky: false,
+        contract: false,
         phase: 0,
     };
     let mut ledger = store.lock(PATIENCE).unwrap();

@@ -6,6 +6,8 @@
 pub enum FieldKind {
     Complexity,
     Description,
+    Split,
+    Kind,
     Acceptance,
     Dependencies,
     After,
@@ -90,12 +92,19 @@ const YES_OR_NO: FieldForm = FieldForm::Choice(&[
     &["yes", "true", "y", "required"],
     &["no", "false", "n", "none"],
 ]);
+/// Why a task has subtasks: they run at the same time, one context doesn't hold them, somebody has to look before it
+/// goes on, or the user asked for it.
+const SPLIT: FieldForm = FieldForm::Choice(&[&["parallel"], &["context"], &["gate"], &["asked"]]);
+/// A contract defines the interfaces at which later leaves meet.
+const KIND: FieldForm = FieldForm::Choice(&[&["contract"]]);
 const LEVEL: FieldForm = FieldForm::Choice(&[&["low"], &["medium"], &["high"]]);
 
 /// All fields in writing order.
-const FIELDS: [FieldRow; 17] = [
+const FIELDS: [FieldRow; 19] = [
     field_row(FieldKind::Complexity, "Complexity", FieldForm::Number),
     field_row(FieldKind::Description, "Description", FieldForm::Prose),
+    field_row(FieldKind::Split, "Split", SPLIT),
+    field_row(FieldKind::Kind, "Kind", KIND),
     FieldRow {
         also: Some("Acceptance Criteria"),
         ..field_row(FieldKind::Acceptance, "Acceptance", FieldForm::Criteria)

@@ -7,7 +7,8 @@ use super::fix::{set_ids, written_ids};
 use super::prelude::*;
 use crate::plan::id::TaskId;
 use crate::plan::path::{held, is_above};
-use crate::schedule::leaf_weight;
+use crate::schedule::prediction::minutes_of;
+use crate::schedule::weight_of;
 
 pub(super) static RULE: Rule = Rule {
     id: "file-conflict",
@@ -99,7 +100,10 @@ fn shared_files<'p>(
 /// All tasks that can be scheduled, sorted so that for any two, the opposite order would make the longest path through
 /// both longer. Each task comes after those that it waits for.
 fn by_slack(context: &RuleContext<'_>) -> Vec<TaskIndex> {
-    let weight = |task: TaskIndex| leaf_weight(context.task(task));
+    let weight = |task: TaskIndex| match context.task(task) {
+        leaf if leaf.is_leaf() => u64::from(minutes_of(weight_of(leaf))),
+        _ => 0,
+    };
     let end = context.graph.chain_weights(&context.order, weight);
     let backwards: Vec<TaskIndex> = context.order.iter().rev().copied().collect();
     let behind = context.graph.reversed().chain_weights(&backwards, weight);

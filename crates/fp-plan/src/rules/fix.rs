@@ -132,28 +132,19 @@ fn spans_meet(a: Span, b: Span) -> bool {
     a.start == b.start || a.start < b.end && b.start < a.end
 }
 
-/// Adds a field below the last line of `task` itself.
-pub(super) fn add_field(plan: &Plan, task: &Task, field: FieldKind, entries: &[String]) -> TextFix {
-    let newline = plan.newline();
+/// Adds a field of ids below the other fields of `task`.
+fn add_ids(plan: &Plan, task: &Task, field: FieldKind, ids: &[String]) -> TextFix {
     let indent = " ".repeat(task.field_indent);
-    let mut text = format!("{newline}{indent}- {}:", field.label());
-    if FieldKind::ORDERING.contains(&field) {
-        text = format!("{text} {}", entries.join(", "));
-    } else {
-        for entry in entries {
-            text.push_str(&format!("{newline}{indent}  - {entry}"));
-        }
-    }
-    let mut end = task.own_end();
-    // If the task has no fields yet, its text comes before the new field.
-    if let Some(note) = task.notes.last().filter(|_| end == task.span.end) {
-        end = note.span.end;
-        text.insert_str(0, newline);
-    }
+    let end = task.own_end();
     TextFix {
-        title: format!("add `{}`", field.label()),
+        title: String::new(),
         span: Span::new(end, end),
-        replacement: text,
+        replacement: format!(
+            "{}{indent}- {}: {}",
+            plan.newline(),
+            field.label(),
+            ids.join(", ")
+        ),
     }
 }
 
@@ -166,7 +157,7 @@ pub(crate) fn set_ids(
     title: impl Into<String>,
 ) -> TextFix {
     let fix = match task.fields.span(kind) {
-        None => add_field(plan, task, kind, ids),
+        None => add_ids(plan, task, kind, ids),
         Some(span) => TextFix {
             title: String::new(),
             span,
@@ -205,27 +196,3 @@ pub(crate) fn written_ids(
     });
     written.collect()
 }
-
-/// Adds a guardrail before the task's existing ones; `None` if it has no guardrails.
-pub(super) fn add_guardrail(plan: &Plan, task: &Task, guardrail: &str) -> Option<TextFix> {
-    let field = task.fields.get(FieldKind::Guardrails)?;
-    let first = field.items.first()?.span.start;
-    let behind = match field.entry_indent {
-        Some(indent) => format!("{}{}- ", plan.newline(), " ".repeat(indent)),
-        None => "; ".to_owned(),
-    };
-    Some(TextFix {
-        title: "add the file boundary".to_owned(),
-        span: Span::new(first, first),
-        replacement: format!("{guardrail}{behind}"),
-    })
-}
-
-/// The guardrail that keeps a builder to the files of its task.
-pub(super) fn file_boundary(task: &Task) -> String {
-    let files: Vec<&str> = task.files().collect();
-    format!("{BOUNDARY} {}", listed_or_none(&files))
-}
-
-/// The start of the guardrail that `file_boundary` returns.
-pub(super) const BOUNDARY: &str = "Do NOT modify files outside:";

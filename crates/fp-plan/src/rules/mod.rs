@@ -5,19 +5,20 @@ mod context;
 pub mod fix;
 
 mod ancestor_dependency;
+pub mod boilerplate;
 mod dependency_cycle;
 mod duplicate_id;
 mod empty_tree;
 mod file_conflict;
+mod foreign_name;
+mod fragmentation;
 mod hidden_character;
 mod hint_count;
 mod malformed_id;
 mod missing_acceptance;
 mod missing_complexity;
 mod missing_file;
-mod missing_file_boundary;
 mod missing_files;
-mod missing_guardrails;
 mod missing_hints;
 mod missing_setup;
 mod missing_test_command;
@@ -97,7 +98,6 @@ pub static RULES: &[&Rule] = &[
     &missing_files::RULE,
     &missing_tests_required::RULE,
     &missing_hints::RULE,
-    &missing_guardrails::RULE,
     &subtask_count::RULE,
     &duplicate_id::RULE,
     &malformed_id::RULE,
@@ -116,7 +116,9 @@ pub static RULES: &[&Rule] = &[
     &unknown_program::RULE,
     &missing_test_command::RULE,
     &missing_setup::RULE,
-    &missing_file_boundary::RULE,
+    &boilerplate::RULE,
+    &fragmentation::RULE,
+    &foreign_name::RULE,
     &hint_count::RULE,
     &uncovered_requirement::RULE,
     &unknown_field::RULE,

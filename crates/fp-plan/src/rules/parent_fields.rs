@@ -22,10 +22,19 @@ fn check_task(context: &RuleContext<'_>, index: TaskIndex, sink: &mut FindingSin
             sink.report(task, span, "only the root's `Setup` is read")
                 .set_hint("move it to the root task");
         }
+        if let Some(span) = task.fields.span(FieldKind::Split) {
+            sink.report(task, span, "a task without subtasks has `Split`")
+                .set_hint("it is the reason of a task that has some");
+        }
         return;
     }
     let is_of_parents = |kind: FieldKind| {
-        let is_of_any = [FieldKind::Complexity, FieldKind::Description].contains(&kind);
+        let is_of_any = [
+            FieldKind::Complexity,
+            FieldKind::Description,
+            FieldKind::Split,
+        ]
+        .contains(&kind);
         is_of_any || kind == FieldKind::Setup && is_root
     };
     let given = task

@@ -1,9 +1,5 @@
 //! `stale-reference`.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use super::prelude::*;
 use crate::plan::path::{Reference, normal, reference};
 
@@ -11,13 +7,6 @@ use crate::plan::path::{Reference, normal, reference};
 const NEAR: u64 = 10;
 /// Minimum length of a name to look for, in letters.
 const SHORTEST: usize = 3;
-/// Keywords that precede the name in a definition, in most languages.
-static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
-    let words =
-        "def|fn|func|function|class|struct|enum|trait|interface|impl|type|const|static|mod|module";
-    Regex::new(&format!(r"\b(?:{words})\b\W*(\w+)")).expect("the pattern is a constant")
-});
-
 pub(super) static RULE: Rule = Rule {
     id: "stale-reference",
     severity: Severity::Warning,
@@ -71,10 +60,10 @@ fn misplaced_name(
     let text = context.facts.texts.get(&*normal(reference.path).ok()?)?;
     let first = reference.first.unwrap_or(line);
     let mut elsewhere = None;
-    for (name, is_code) in names_in(reference.why) {
+    for name in names_in(reference.why) {
         for (number, content) in (1u64..).zip(text.lines()) {
             let stands = content.contains(name) && words_in(content).any(|word| word == name);
-            if !stands || !(is_code || defines(content, name)) {
+            if !stands {
                 continue;
             }
             if (first.saturating_sub(NEAR)..=line.saturating_add(NEAR)).contains(&number) {
@@ -90,19 +79,15 @@ fn misplaced_name(
     ))
 }
 
-/// The words of at least [`SHORTEST`] letters in a reference's text, each with a flag that is true if it must be a name
-/// from code: in backticks, or written like an identifier. An ordinary word counts as a name only where the file
-/// defines it.
-fn names_in(why: &str) -> impl Iterator<Item = (&str, bool)> {
-    why.split('`').enumerate().flat_map(|(i, part)| {
-        let is_quoted = i % 2 == 1;
-        let long = words_in(part).filter(|word| word.len() >= SHORTEST);
-        long.map(move |word| {
+/// The names from code in a reference's text: words of at least [`SHORTEST`] letters in backticks, or written like an
+/// identifier.
+fn names_in(why: &str) -> impl Iterator<Item = &str> {
+    why.split('`').enumerate().flat_map(|(part, text)| {
+        let is_quoted = part % 2 == 1;
+        words_in(text).filter(move |word| {
             let inner = word.get(1..).unwrap_or_default();
-            (
-                word,
-                is_quoted || inner.contains(|c: char| c == '_' || c.is_uppercase()),
-            )
+            let is_identifier = inner.contains(|c: char| c == '_' || c.is_uppercase());
+            word.len() >= SHORTEST && (is_quoted || is_identifier)
         })
     })
 }
@@ -110,9 +95,4 @@ fn names_in(why: &str) -> impl Iterator<Item = (&str, bool)> {
 fn words_in(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_')
         .filter(|word| !word.is_empty())
-}
-
-fn defines(line: &str, name: &str) -> bool {
-    let mut definitions = DEFINITION.captures_iter(line);
-    definitions.any(|found| &found[1] == name)
 }

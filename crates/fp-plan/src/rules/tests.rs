@@ -107,13 +107,13 @@ fn every_rule_holds_for_its_examples() {
 #[test]
 fn the_catalogue_is_complete() {
     let unique: HashSet<&str> = RULES.iter().map(|rule| rule.id).collect();
-    assert_eq!((RULES.len(), unique.len()), (30, 30));
+    assert_eq!((RULES.len(), unique.len()), (31, 31));
     assert!(find_rule("syntax").is_some() && find_rule("nonsense").is_none());
     let errors = RULES
         .iter()
         .filter(|rule| rule.severity == Severity::Error)
         .count();
-    assert_eq!(errors, 18);
+    assert_eq!(errors, 17);
     for rule in RULES {
         for text in [rule.finds, rule.why, rule.fix.unwrap_or("x")] {
             assert!(
@@ -133,7 +133,6 @@ fn leaf(id: &str, indent: usize, extra: &[&str]) -> String {
         "Acceptance: Prints the id",
         "Tests Required: no",
         "Hints: Look at main; Reuse print",
-        "Guardrails: Do NOT modify files outside: a; Do NOT add new dependencies",
     ];
     let given: Vec<&str> = extra
         .iter()
@@ -164,10 +163,6 @@ fn one_mistake_gives_one_finding() {
     check(
         &tree(&[leaf("1", 0, &["Hints: none"]), leaf("2", 0, &[])]),
         &["missing-hints"],
-    );
-    check(
-        &tree(&[leaf("1", 0, &["Guardrails: none"]), leaf("2", 0, &[])]),
-        &["missing-guardrails"],
     );
     check(
         &tree(&[leaf("1", 0, &["Tests Required: yes"]), leaf("2", 0, &[])]),
@@ -231,7 +226,7 @@ fn one_mistake_gives_one_finding() {
         &["missing-complexity"],
     );
     check(
-        &leaf("1", 0, &[]).replace("Complexity: 2", "Complexity: 5"),
+        &leaf("1", 0, &[]).replace("Complexity: 2", "Complexity: 10"),
         &["over-complexity"],
     );
     check("no task", &["empty-tree"]);
@@ -415,9 +410,7 @@ fn files_that_some_task_creates_are_not_missing() {
 #[test]
 fn who_shares_a_file_comes_in_the_order_that_keeps_the_critical_path_short() {
     let task = |id: &str, complexity: u32, fields: &str| {
-        format!(
-            "- [ID: {id}] Task {id} (Complexity: {complexity})\n  - Guardrails:\n    - Do NOT modify files outside: a\n{fields}"
-        )
+        format!("- [ID: {id}] Task {id} (Complexity: {complexity})\n{fields}")
     };
     let check = |tasks: &[String], expect: &[&str]| {
         let text = format!("- [ID: root] R (Complexity: 9)\n{}", tasks.concat());
@@ -430,10 +423,7 @@ fn who_shares_a_file_comes_in_the_order_that_keeps_the_critical_path_short() {
         &[task("1", 2, shares), task("2", 2, shares)],
         &["2: add `After: 1`, since both change a"],
     );
-    let behind =
-        "  - Files: b\n  - Dependencies: 2\n  - Guardrails: Do NOT modify files outside: b\n";
-    let behind = task("3", 4, "").replace("outside: a\n", "outside: b\n")
-        + &behind[..behind.find("  - Guard").unwrap()];
+    let behind = task("3", 4, "  - Files: b\n  - Dependencies: 2\n");
     check(
         &[task("1", 2, shares), task("2", 2, shares), behind],
         &["1: add `After: 2`, since both change a"],
@@ -523,26 +513,10 @@ fn fixes() {
         );
     };
     check(
-        "- [ID: 1] A (Complexity: 2)\n  - Files: a, b\n\n<!-- kept -->\n",
-        "- [ID: 1] A (Complexity: 2)\n  - Files: a, b\n  - Guardrails:\n    - Do NOT modify files outside: a, b\n    - Do NOT add new dependencies\n\n<!-- kept -->\n",
-    );
-    check(
-        "- [ID: 1] A (Complexity: 2)\r\n    - Files: a\r\n    - Guardrails:\r\n        - Do NOT x\r\n",
-        "- [ID: 1] A (Complexity: 2)\r\n    - Files: a\r\n    - Guardrails:\r\n        - Do NOT modify files outside: a\r\n        - Do NOT x\r\n",
-    );
-    check(
-        "- [ID: 1] A\n  - Files: a\n  - **Guardrails**: Do NOT x\n",
-        "- [ID: 1] A\n  - Files: a\n  - **Guardrails**: Do NOT modify files outside: a; Do NOT x\n",
-    );
-    check(
-        "## [1] A\n- Complexity: 3\n- Guardrails: none\n",
-        "## [1] A\n- Complexity: 3\n- Guardrails: Do NOT modify files outside: none; Do NOT add new dependencies\n",
-    );
-    check(
         "- [ID: root] R\r\n- [ID: 1] A\r\n  - Guardrails: Do NOT modify files outside: a\r\n  - Dependencies:\r\n    - 2 (its types)\r\n    <!-- first\r\n    second -->\r\n    - 1\r\n    <!-- third -->\r\n- [ID: 2] B\r\n  - Guardrails: Do NOT modify files outside: b\r\n",
         "- [ID: root] R\r\n- [ID: 1] A\r\n  - Guardrails: Do NOT modify files outside: a\r\n  - Dependencies: 2 (its types)\r\n    <!-- first\r\n    second -->\r\n    <!-- third -->\r\n- [ID: 2] B\r\n  - Guardrails: Do NOT modify files outside: b\r\n",
     );
-    let guarded = "  - Guardrails: Do NOT modify files outside: a";
+    let guarded = "  - Guardrails: Do NOT recurse";
     check(
         &format!(
             "- [ID: root] R\n- [ID: 1] A\n{guarded}\n  - Files: a\n- [ID: 2] B\n{guarded}\n  - Files: a\n- [ID: 3] C\n{guarded}\n  - Files: a\n  - Dependencies: none\n"
@@ -569,54 +543,150 @@ fn fixes() {
     );
 }
 
-/// The `#` marks around a heading's title stay in place.
-#[test]
-fn a_field_is_added_below_the_whole_heading() {
-    let fixed = |text: &str| fix_all(text, &RuleFacts::default()).text;
-    assert_eq!(
-        fixed("## [1] A ##\n"),
-        "## [1] A ##\n- Guardrails:\n  - Do NOT modify files outside: none\n  - Do NOT add new dependencies\n"
-    );
+/// Fixes the second of two tasks that share a file, of which `text` is the second.
+fn with_after(text: &str) -> String {
+    let first = "- [ID: 1] A (Complexity: 5)\n  - Files: a\n";
+    let fixed = fix_all(&format!("{first}{text}"), &RuleFacts::default()).text;
+    fixed.strip_prefix(first).unwrap().to_owned()
 }
 
-/// Text right below the line of a task stays the task's text, and isn't read as part of a field.
-#[test]
-fn the_first_field_is_added_below_the_text_of_a_task() {
-    let guardrails =
-        "- Guardrails:\n  - Do NOT modify files outside: none\n  - Do NOT add new dependencies\n";
-    for text in ["Text.\n", "  B\n    - # c\n", "  ###\n"] {
-        let fixed = fix_all(&format!("## [1] A\n{text}"), &RuleFacts::default()).text;
-        assert_eq!(fixed, format!("## [1] A\n{text}\n{guardrails}"));
-    }
-}
-
-/// A line of text right below a field isn't read as part of a field added between the two.
+/// Text right below a field isn't read as part of a field added between the two.
 #[test]
 fn a_field_is_added_apart_from_text() {
-    let fixed = fix_all("## [1] A\n- Hints: b\n```\nc\n```\n", &RuleFacts::default()).text;
     assert_eq!(
-        fixed,
-        "## [1] A\n- Hints: b\n- Guardrails:\n  - Do NOT modify files outside: none\n  - Do NOT add new dependencies\n```\nc\n```\n"
-    );
-}
-
-/// Indented code below a new field would be read as a list inside that field.
-#[test]
-fn a_field_is_added_below_code() {
-    let fixed = fix_all("- [ID: 1] A\n\n      - code\n", &RuleFacts::default()).text;
-    assert_eq!(
-        fixed,
-        "- [ID: 1] A\n\n      - code\n\n  - Guardrails:\n    - Do NOT modify files outside: none\n    - Do NOT add new dependencies\n"
+        with_after("- [ID: 2] B (Complexity: 5)\n  - Files: a\n  ```\n  c\n  ```\n"),
+        "- [ID: 2] B (Complexity: 5)\n  - Files: a\n  - After: 1\n  ```\n  c\n  ```\n"
     );
 }
 
 /// A new field is indented like the others, however the task is indented.
 #[test]
 fn a_field_is_added_beside_the_others() {
-    let fixed = fix_all("-   [ID: 1] A\n  - Hints: x\n", &RuleFacts::default()).text;
     assert_eq!(
-        fixed,
-        "-   [ID: 1] A\n  - Hints: x\n  - Guardrails:\n    - Do NOT modify files outside: none\n    - Do NOT add new dependencies\n"
+        with_after("-   [ID: 2] B (Complexity: 5)\n  - Files: a\n"),
+        "-   [ID: 2] B (Complexity: 5)\n  - Files: a\n  - After: 1\n"
+    );
+}
+
+#[test]
+fn guardrails_of_every_builder_are_dropped_where_many_repeat_them() {
+    let task = |id: u32, guardrails: &str| {
+        format!(
+            "- [ID: {id}] T{id} (Complexity: 5)\n  - Files: {id}\n  - Guardrails: {guardrails}\n"
+        )
+    };
+    let trees = |guardrails: [&str; 3]| {
+        let tasks = guardrails
+            .iter()
+            .zip(1..)
+            .map(|(rails, id)| task(id, rails));
+        format!("- [ID: root] R\n{}", tasks.collect::<String>())
+    };
+    let check = |before: [&str; 3], after: [&str; 3]| {
+        let fixed = fix_all(&trees(before), &RuleFacts::default()).text;
+        assert_eq!(fixed, trees(after));
+    };
+    let (boundary, none) = (
+        "Do NOT modify files outside: a.",
+        "do not add new dependencies.",
+    );
+    check(
+        [
+            boundary,
+            none,
+            "Do NOT add new dependencies; Do NOT recurse",
+        ],
+        ["none", "none", "Do NOT recurse"],
+    );
+    let few = [boundary, none, "Do NOT recurse"];
+    check(few, few);
+    let other = ["Do NOT add new dependencies to the parser"; 3];
+    check(other, other);
+}
+
+#[test]
+fn what_one_agent_would_do_in_a_sitting_is_reported_as_fragments() {
+    let check = |parent: &str, tasks: &[(u32, &str)], expect: usize| {
+        let tasks = tasks
+            .iter()
+            .zip(1..)
+            .map(|((complexity, field), id): (_, u32)| {
+                format!("  - [ID: 1.{id}] T (Complexity: {complexity})\n    - {field}\n")
+            });
+        let text = format!(
+            "- [ID: root] R\n- [ID: 1] P\n{parent}{}",
+            tasks.collect::<String>()
+        );
+        let found = found(&text, &RuleFacts::default());
+        let count = found.iter().filter(|it| it.rule == "fragmentation").count();
+        assert_eq!(count, expect, "{text}");
+    };
+    let chain = [(3, "Files: a"), (3, "Dependencies: 1.1"), (3, "After: 1.2")];
+    check("", &chain, 1);
+    check("  - Split: gate\n", &chain, 0);
+    check("  - Split: parallel\n", &chain, 1);
+    check("", &chain[..2], 0);
+    // Two sittings for three tasks.
+    check(
+        "",
+        &[
+            (7, "Files: a"),
+            (7, "Dependencies: 1.1"),
+            (6, "Dependencies: 1.2"),
+        ],
+        0,
+    );
+    // Two of them run at the same time.
+    check(
+        "",
+        &[
+            (3, "Files: a"),
+            (3, "Dependencies: 1.1"),
+            (3, "Dependencies: 1.1"),
+        ],
+        0,
+    );
+    check("", &[(2, "Files: a"), (5, "Files: a")], 1);
+    check("", &[(2, "Files: a"), (2, "Files: a")], 1);
+    check("", &[(2, "Files: a"), (7, "Files: a")], 0);
+    check("", &[(3, "Files: a"), (5, "Files: a")], 0);
+    check("", &[(2, "Files: a"), (5, "Files: b")], 0);
+    check("  - Split: asked\n", &[(2, "Files: a"), (5, "Files: a")], 0);
+}
+
+#[test]
+fn names_of_other_leaves_are_foreign_without_a_dependency() {
+    let check = |first: &str, second: &str, expect: usize| {
+        let text = format!(
+            "- [ID: root] R\n- [ID: 1] {first}\n- [ID: 2] T (Complexity: 5)\n  - {second}\n"
+        );
+        let found = found(&text, &RuleFacts::default());
+        let count = found.iter().filter(|it| it.rule == "foreign-name").count();
+        assert_eq!(count, expect, "{text}");
+    };
+    let flag = "Add `--exact` (Complexity: 3)";
+    check(flag, "Acceptance: `calc --exact 1` prints 1", 1);
+    check(flag, "Acceptance: `calc --exactly 1` prints 1", 0);
+    check(flag, "Acceptance: it prints what --exact asks", 0);
+    check(
+        flag,
+        "Acceptance: `calc --exact 1` prints 1\n  - Dependencies: 1",
+        0,
+    );
+    check(
+        flag,
+        "Acceptance: `calc --exact 1` prints 1\n  - After: 1",
+        0,
+    );
+    check(flag, "Hints: `calc --exact 1` prints 1", 0);
+    let file = "Lexer (Complexity: 3)\n  - Files: src/lex.py (new), src/old.py";
+    check(file, "Acceptance: `python src/lex.py` prints nothing", 1);
+    check(file, "Acceptance: `python src/old.py` prints nothing", 0);
+    // Two leaves introduce it.
+    check(
+        "`run` (Complexity: 3)\n- [ID: 3] Also `run`",
+        "Acceptance: `run` ends with 0",
+        0,
     );
 }
 
@@ -641,11 +711,13 @@ fn large_trees_are_checked_in_linear_time() {
             )
         })
         .collect();
-    assert_eq!(ids(&format!("- [ID: root] R\n{chain}")), Vec::<&str>::new());
+    assert_eq!(ids(&format!("- [ID: root] R\n{chain}")), ["fragmentation"]);
     let free: String = (1..=4_000)
         .map(|id| leaf(&id.to_string(), 0, &["Files: CHANGELOG.md"]))
         .collect();
-    assert_eq!(ids(&format!("- [ID: root] R\n{free}")).len(), 3_999);
+    let free = ids(&format!("- [ID: root] R\n{free}"));
+    let conflicts = free.iter().filter(|id| **id == "file-conflict");
+    assert_eq!(conflicts.count(), 3_999);
     let deep: String = (0..3000)
         .map(|depth| {
             format!(
@@ -763,7 +835,7 @@ fn a_reference_whose_line_has_none_of_its_names() {
         );
     };
     let expect = "`dotproduct` is not near line 32 of `a.pyi`, but at line 1";
-    check("a.pyi:32 - the stub of dotproduct", Some(expect));
+    check("a.pyi:32 - the stub of dotproduct", None);
     check("a.pyi:32 - the stub of `dotproduct`", Some(expect));
     check("a.pyi:11 - the stub of dotproduct", None);
     check("a.pyi:5-32 - the stub of dotproduct", None);

@@ -1,13 +1,15 @@
-//! Tests the order, waves and critical path of small trees, and properties that hold for any tree.
+//! Tests the order, starts and critical path of small trees, and properties that hold for any tree.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use proptest::prelude::*;
 
-use super::{DelayCause, Schedule, ScheduleCycle, ScheduleOptions, schedule};
+use super::prediction::PredictionTerms;
+use super::simulation::Simulation;
+use super::{Delay, Schedule, ScheduleCycle, ScheduleOptions, schedule};
 use crate::plan::field::FieldKind;
 use crate::plan::graph::{Graph, PlanIndex};
-use crate::plan::task::Plan;
+use crate::plan::task::{Plan, Task};
 use crate::plan::{parse, path};
 use crate::settings::ExecutionOrder;
 
@@ -31,7 +33,7 @@ fn tree(tasks: &[&str]) -> String {
 /// The schedule of a tree. Leaks the memory of the tree.
 fn run(text: &str, options: &ScheduleOptions) -> Schedule<'static> {
     let plan = Box::leak(Box::new(parse(text.to_owned().leak()).0));
-    schedule(plan, options).unwrap()
+    schedule(plan, options, &PredictionTerms::default()).unwrap()
 }
 
 fn parallel(limit: u32) -> ScheduleOptions {
@@ -41,20 +43,15 @@ fn parallel(limit: u32) -> ScheduleOptions {
     }
 }
 
-/// Each wave's ids, with the cause of each delay.
-fn waves(schedule: &Schedule) -> Vec<String> {
-    let shown = |id: &&str| {
-        let step = schedule.order.iter().find(|step| step.id == *id).unwrap();
-        match &step.delay {
-            None => (*id).to_owned(),
-            Some(delay) => format!("{id}:{:?}({})", delay.cause, delay.on.join(",")),
-        }
-    };
-    schedule
-        .waves
-        .iter()
-        .map(|wave| wave.tasks.iter().map(shown).collect::<Vec<_>>().join(" "))
-        .collect()
+/// The start of each leaf with its delay, by time and then in order.
+fn starts(schedule: &Schedule) -> Vec<String> {
+    let mut steps: Vec<_> = schedule.order.iter().collect();
+    steps.sort_by_key(|step| step.start);
+    let shown = steps.iter().map(|step| match &step.delay {
+        None => format!("{} {}", step.start, step.id),
+        Some(delay) => format!("{} {}: {delay}", step.start, step.id),
+    });
+    shown.collect()
 }
 
 #[test]
@@ -91,30 +88,31 @@ fn order_of_ties() {
 }
 
 #[test]
-fn waves_and_what_delays_them() {
+fn starts_and_what_delays_them() {
+    // A leaf of complexity 1 is submitted after five and a half minutes, and committed two minutes later.
     let check = |tasks: &[&str], limit: u32, expect: &[&str]| {
         assert_eq!(
-            waves(&run(&tree(tasks), &parallel(limit))),
+            starts(&run(&tree(tasks), &parallel(limit))),
             expect,
             "{tasks:?}"
         )
     };
-    check(&["1 1", "2 1"], 2, &["1 2"]);
-    check(&["1 1", "2 1"], 1, &["1", "2:Limit()"]);
+    check(&["1 1", "2 1"], 2, &["0 1", "0 2"]);
+    check(&["1 1", "2 1"], 1, &["0 1", "5 2: no builder is free"]);
     check(
         &["1 1", "2 1; Dependencies: 1", "3 1"],
         2,
-        &["1 3", "2:Dependency(1)"],
+        &["0 1", "0 3", "7 2: after 1"],
     );
     check(
         &["1 1; After: 2", "2 1", "3 1; Dependencies: 1"],
         2,
-        &["2", "1:Dependency(2)", "3:Dependency(1)"],
+        &["0 2", "7 1: after 2", "15 3: after 1"],
     );
     check(
         &["1 1; Files: a", "2 1; Files: a", "3 1; Files: a"],
         4,
-        &["1", "2:File(1)", "3:File(2)"],
+        &["0 1", "7 2: a is with 1", "15 3: a is with 2"],
     );
     check(
         &[
@@ -123,29 +121,40 @@ fn waves_and_what_delays_them() {
             "3 1; Files: src/b.rs",
         ],
         4,
-        &["1", "2:File(1) 3:File(1)"],
+        &["0 1", "7 2: src/a.rs is with 1", "7 3: src/b.rs is with 1"],
     );
     check(
         &["1 1; Files: src/a.rs", "2 1; Files: src", "3 1; Files: b"],
         4,
-        &["1 3", "2:File(1)"],
+        &["0 1", "0 3", "7 2: src is with 1"],
     );
-    check(&["1 1; Files: .", "2 1; Files: x"], 4, &["1", "2:File(1)"]);
+    check(
+        &["1 1; Files: .", "2 1; Files: x"],
+        4,
+        &["0 1", "7 2: x is with 1"],
+    );
+    // While the first is judged, its builder is free and its file isn't.
     check(
         &["1 1; Files: a", "2 1; Files: ./a", "3 1"],
         1,
-        &["1", "2:Limit()", "3:Limit()"],
+        &["0 1", "5 3: no builder is free", "11 2: no builder is free"],
     );
     check(
         &["1 1", "2 1", "3 1; Dependencies: 1, 2", "4 1"],
         2,
-        &["1 2", "3:Dependency(1,2) 4:Limit()"],
+        &["0 1", "0 2", "5 4: no builder is free", "7 3: after 1, 2"],
     );
-    check(&[], 2, &["root"]);
+    // The most work behind it first.
+    check(
+        &["1 1", "2 1", "3 1; Dependencies: 2"],
+        1,
+        &["0 2", "5 1: no builder is free", "11 3: no builder is free"],
+    );
+    check(&[], 2, &["0 root"]);
     check(
         &["1 1; Files: a/Cargo.toml", "2 1; Files: b/Cargo.toml"],
         2,
-        &["1", "2:File(1)"],
+        &["0 1", "7 2: Cargo.lock is with 1"],
     );
 }
 
@@ -154,36 +163,13 @@ fn a_dependency_on_a_parent_waits_for_all_of_it() {
     let text = "- [ID: root] R\n- [ID: 1] A (Complexity: 1)\n  - Dependencies: 2\n- [ID: 2] B\n  - [ID: 2.1] C (Complexity: 2)\n  - [ID: 2.2] D (Complexity: 3)\n    - Dependencies: 2.1\n";
     let found = run(text, &parallel(4));
     assert_eq!(
-        waves(&found),
-        ["2.1", "2.2:Dependency(2.1)", "1:Dependency(2.2)"]
+        starts(&found),
+        ["0 2.1", "10 2.2: after 2.1", "23 1: after 2.2"]
     );
-    assert_eq!(
-        (found.critical_path.tasks, found.critical_path.complexity),
-        (vec!["2.1", "2.2", "1"], 6)
-    );
-}
-
-#[test]
-fn speed_up() {
-    let found = run(
-        &tree(&["1 4", "2 4", "3 4", "4 4; Dependencies: 3"]),
-        &parallel(2),
-    );
-    let gains: Vec<(u32, f64)> = found
-        .speed_up
-        .iter()
-        .map(|gain| (gain.builders, gain.factor))
-        .collect();
-    assert_eq!(
-        (found.total_complexity, gains),
-        (16, vec![(1, 1.0), (2, 2.0), (4, 2.0), (8, 2.0)])
-    );
-    let critical: Vec<(&str, u32)> = found
-        .waves
-        .iter()
-        .map(|wave| (wave.critical, wave.complexity))
-        .collect();
-    assert_eq!(critical, [("1", 4), ("3", 4), ("4", 4)]);
+    // 10, 13.75 and 7.5 minutes.
+    let path = found.prediction.critical_path;
+    assert_eq!((path.tasks, path.minutes), (vec!["2.1", "2.2", "1"], 32));
+    assert_eq!(found.prediction.minutes, 32);
 }
 
 #[test]
@@ -196,7 +182,11 @@ fn a_cycle_is_refused() {
     ]);
     let (plan, _) = parse(&text);
     assert_eq!(
-        schedule(&plan, &ScheduleOptions::default()),
+        schedule(
+            &plan,
+            &ScheduleOptions::default(),
+            &PredictionTerms::default()
+        ),
         Err(ScheduleCycle {
             count: 3,
             first: "2".to_owned()
@@ -207,85 +197,54 @@ fn a_cycle_is_refused() {
 #[test]
 fn an_empty_tree_has_an_empty_schedule() {
     let (plan, _) = parse("");
-    let found = schedule(&plan, &ScheduleOptions::default()).unwrap();
+    let found = schedule(
+        &plan,
+        &ScheduleOptions::default(),
+        &PredictionTerms::default(),
+    );
+    let found = found.unwrap();
     assert_eq!(
         (
             found.order.len(),
-            found.waves.len(),
-            found.critical_path.complexity
+            found.prediction.critical_path.tasks.len()
         ),
-        (0, 0, 0)
+        (0, 0)
     );
 }
 
+/// Chains, shared files and neither: anything worse than quadratic would take minutes here.
 #[test]
 fn thousands_of_tasks_are_scheduled() {
-    let chain: Vec<String> = (1..=1_000)
-        .map(|id| {
-            format!(
-                "{id} 1; Dependencies: {}; Files: CHANGELOG.md",
-                if id == 1 {
-                    "none".to_owned()
-                } else {
-                    (id - 1).to_string()
-                }
-            )
-        })
-        .collect();
-    assert_eq!(
-        run(
-            &tree(&chain.iter().map(String::as_str).collect::<Vec<_>>()),
-            &parallel(4)
-        )
-        .waves
-        .len(),
-        1_000
-    );
-    // Two files that become free in turn, so that in every wave one is taken from the tasks that need both.
-    let turns: Vec<String> = (1..=2_000)
-        .map(|id| match id {
-            1 => "1 1; Files: a".to_owned(),
-            ..=1_000 => {
-                format!(
-                    "{id} 1; Dependencies: {}; Files: {}",
-                    id - 1,
-                    if id % 2 == 0 { "a" } else { "b" }
-                )
-            }
-            _ => format!("{id} 1; Files: a, b"),
-        })
-        .collect();
-    assert_eq!(
-        run(
-            &tree(&turns.iter().map(String::as_str).collect::<Vec<_>>()),
-            &parallel(4)
-        )
-        .waves
-        .len(),
-        2_000
-    );
-    let shared: Vec<String> = (1..=1_000)
-        .map(|id| format!("{id} 1; Files: CHANGELOG.md, src/{id}.rs"))
-        .collect();
-    assert_eq!(
-        run(
-            &tree(&shared.iter().map(String::as_str).collect::<Vec<_>>()),
-            &parallel(16)
-        )
-        .waves
-        .len(),
-        1_000
-    );
-    let free: Vec<String> = (1..=1_000).map(|id| format!("{id} 1")).collect();
-    assert_eq!(
-        run(
-            &tree(&free.iter().map(String::as_str).collect::<Vec<_>>()),
-            &parallel(1)
-        )
-        .waves
-        .len(),
-        1_000
-    );
+    // The number of minutes in which a leaf starts.
+    let minutes = |tasks: &[String], builders: u32| {
+        let tasks: Vec<&str> = tasks.iter().map(String::as_str).collect();
+        let found = run(&tree(&tasks), &parallel(builders));
+        let starts: BTreeSet<u64> = found.order.iter().map(|step| step.start).collect();
+        starts.len()
+    };
+    let of_ids = |count: usize, task: &dyn Fn(usize) -> String| -> Vec<String> {
+        (1..=count).map(task).collect()
+    };
+    let chain = |id: usize| match id {
+        1 => "1 1; Files: CHANGELOG.md".to_owned(),
+        _ => format!("{id} 1; Dependencies: {}; Files: CHANGELOG.md", id - 1),
+    };
+    assert_eq!(minutes(&of_ids(1_000, &chain), 4), 1_000);
+    // Two files that become free in turn, so that one is always taken from the tasks that need both.
+    let turns = |id: usize| match id {
+        1 => "1 1; Files: a".to_owned(),
+        ..=1_000 => {
+            let file = if id.is_multiple_of(2) { "a" } else { "b" };
+            format!("{id} 1; Dependencies: {}; Files: {file}", id - 1)
+        }
+        _ => format!("{id} 1; Files: a, b"),
+    };
+    assert_eq!(minutes(&of_ids(2_000, &turns), 4), 2_000);
+    let shared = |id: usize| format!("{id} 1; Files: CHANGELOG.md, src/{id}.rs");
+    assert_eq!(minutes(&of_ids(1_000, &shared), 16), 1_000);
+    let free = |id: usize| format!("{id} 1");
+    assert_eq!(minutes(&of_ids(1_000, &free), 1), 1_000);
+    assert_eq!(minutes(&of_ids(1_000, &free), 8), 125);
 }
 
 /// A generated leaf: complexity, dependencies (as indices into all tasks before it), files, group.
@@ -386,25 +345,54 @@ fn share_a_file(one: &[&str], other: &[&str]) -> bool {
     })
 }
 
-fn wave_of<'p>(found: &Schedule<'p>) -> HashMap<&'p str, usize> {
-    found
-        .order
-        .iter()
-        .map(|step| (step.id, step.wave))
-        .collect()
+/// The seconds at which a leaf starts, is submitted, and is committed.
+#[derive(Debug, Clone, Copy)]
+struct LeafTimes {
+    start: u64,
+    submitted: u64,
+    committed: u64,
 }
 
-/// The complexity of the longest chain of leaves, computed the slow way.
-fn longest(plan: &Plan, waits: &HashMap<&str, Vec<&str>>) -> u64 {
+/// The times of each leaf, to the second.
+fn times<'p>(plan: &'p Plan<'p>, options: &ScheduleOptions) -> HashMap<&'p str, LeafTimes> {
+    let seconds = PredictionTerms::default().task_seconds(plan);
+    let graph = Graph::new(plan, &PlanIndex::new(plan));
+    let rank = |task: usize| {
+        let task = &plan.tasks[task];
+        task.is_leaf().then(|| super::rank_of(task, options))
+    };
+    let order = graph.order(rank);
+    let simulation = Simulation::new(plan, graph, order, seconds.clone(), &options.exclusive);
+    let (starts, end) = simulation.play(options.max_parallel_tasks);
+    let leaves = plan
+        .tasks
+        .iter()
+        .enumerate()
+        .filter(|(_, task)| task.is_leaf());
+    let of_leaf = |(number, leaf): (usize, &'p Task<'p>)| {
+        let start = starts[number].0;
+        let submitted = start + seconds[number].0;
+        let committed = submitted + seconds[number].1;
+        let times = LeafTimes {
+            start,
+            submitted,
+            committed,
+        };
+        (&*leaf.id, times)
+    };
+    let found: HashMap<&str, LeafTimes> = leaves.map(of_leaf).collect();
+    assert_eq!(found.values().map(|it| it.committed).max(), Some(end));
+    found
+}
+
+/// The seconds of the longest chain of leaves, computed the slow way.
+fn longest(plan: &Plan, waits: &HashMap<&str, Vec<&str>>, times: &HashMap<&str, LeafTimes>) -> u64 {
     let mut length: HashMap<&str, u64> = HashMap::new();
     // In these trees, leaves only wait for earlier ones.
     for leaf in plan.leaves() {
-        let before = waits[&*leaf.id]
-            .iter()
-            .map(|id| length[id])
-            .max()
-            .unwrap_or(0);
-        length.insert(&leaf.id, before + u64::from(leaf.complexity.unwrap_or(1)));
+        let before = waits[&*leaf.id].iter().map(|id| length[id]).max();
+        let own = times[&*leaf.id];
+        length.insert(&leaf.id, before.unwrap_or(0) + own.committed - own.start);
     }
     length.into_values().max().unwrap_or(0)
 }
@@ -414,65 +402,73 @@ proptest! {
     fn every_schedule_is_one(leaves in prop::collection::vec(any_leaf(), 1..24), options in any_options()) {
         let text = drawn_tree(&leaves);
         let (plan, _) = parse(&text);
-        let found = schedule(&plan, &options).unwrap();
+        let found = schedule(&plan, &options, &PredictionTerms::default()).unwrap();
         let waits = waits(&plan);
-        let wave = wave_of(&found);
+        let times = times(&plan, &options);
 
         let mut ids: Vec<&str> = found.order.iter().map(|step| step.id).collect();
         let position: HashMap<&str, usize> = ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
         for (id, after) in &waits {
             for before in after {
                 prop_assert!(position[before] < position[id], "{before} is not before {id}");
-                prop_assert!(wave[before] < wave[id], "{before} and {id} in waves");
+                prop_assert!(times[before].committed <= times[id].start, "{id} starts before {before} ends");
+                let starts = [before, id].map(|id| found.order[position[id]].start);
+                prop_assert!(starts[0] < starts[1], "{before} and {id} start in one minute");
             }
         }
         ids.sort_unstable();
         let mut leaves: Vec<&str> = plan.leaves().map(|leaf| &*leaf.id).collect();
         leaves.sort_unstable();
         prop_assert_eq!(&ids, &leaves, "every leaf exactly once");
-        let mut in_waves: Vec<&str> =
-            found.waves.iter().flat_map(|wave| wave.tasks.iter().copied()).collect();
-        in_waves.sort_unstable();
-        prop_assert_eq!(&in_waves, &leaves, "every leaf in exactly one wave");
 
-        let limit = options.max_parallel_tasks;
-        for wave in &found.waves {
-            prop_assert!(!wave.tasks.is_empty() && wave.tasks.len() <= limit as usize, "{wave:?}");
-            let tasks: Vec<_> = found.order.iter().filter(|step| step.wave == wave.number).collect();
-            for (at, one) in tasks.iter().enumerate() {
-                for other in &tasks[at + 1..] {
-                    prop_assert!(!share_a_file(&one.files, &other.files), "{} and {}", one.id, other.id);
-                }
+        for (at, one) in found.order.iter().enumerate() {
+            let own = times[one.id];
+            prop_assert_eq!(one.start, own.start / 60);
+            let at_work = times.values().filter(|it| it.start <= own.start && own.start < it.submitted);
+            prop_assert!(at_work.count() <= options.max_parallel_tasks as usize, "too many when {} starts", one.id);
+            for other in &found.order[at + 1..] {
+                let (first, second) = (own.start.min(times[other.id].start), own.start.max(times[other.id].start));
+                let end = if first == own.start { own.committed } else { times[other.id].committed };
+                let is_apart = second >= end;
+                prop_assert!(is_apart || !share_a_file(&one.files, &other.files), "{} and {}", one.id, other.id);
             }
-            prop_assert_eq!(wave.complexity, tasks.iter().map(|step| step.complexity).max().unwrap());
         }
+        let end = times.values().map(|it| it.committed).max().unwrap();
+        prop_assert_eq!(u64::from(found.prediction.minutes), end.div_ceil(60));
     }
 
-    /// Each task is in the first wave, or the tasks given as the cause of its delay are in the wave before it and do
-    /// hold it up.
+    /// Each leaf starts at once, or what is given as the cause of its delay ends when it starts.
     #[test]
     fn every_delay_has_its_cause(leaves in prop::collection::vec(any_leaf(), 1..24), options in any_options()) {
         let text = drawn_tree(&leaves);
         let (plan, _) = parse(&text);
-        let found = schedule(&plan, &options).unwrap();
+        let found = schedule(&plan, &options, &PredictionTerms::default()).unwrap();
         let waits = waits(&plan);
-        let wave = wave_of(&found);
+        let times = times(&plan, &options);
         let files: HashMap<&str, &Vec<&str>> =
             found.order.iter().map(|step| (step.id, &step.files)).collect();
         for step in &found.order {
-            let Some(delay) = &step.delay else {
-                prop_assert_eq!(step.wave, 1, "{} is late for no reason", step.id);
-                continue;
-            };
-            for on in &delay.on {
-                prop_assert_eq!(wave[on], step.wave - 1, "{} waits for {}", step.id, on);
-                match delay.cause {
-                    DelayCause::Dependency => prop_assert!(waits[step.id].contains(on)),
-                    DelayCause::File => prop_assert!(share_a_file(&step.files, files[on])),
-                    DelayCause::Limit => prop_assert!(false, "nothing is waited for"),
+            let start = times[step.id].start;
+            let ends_now = |id: &&str| times[id].committed == start;
+            let awaited: HashSet<&str> = waits[step.id].iter().copied().filter(|id| ends_now(id)).collect();
+            let holds = |id: &str| ends_now(&id) && share_a_file(&step.files, files[id]);
+            match &step.delay {
+                None => prop_assert_eq!(start, 0, "{} is late for no reason", step.id),
+                Some(Delay::Dependency { on }) => {
+                    prop_assert!(!on.is_empty());
+                    prop_assert_eq!(on.iter().copied().collect::<HashSet<_>>(), awaited);
+                }
+                Some(Delay::File { on: [on], file }) => {
+                    prop_assert!(awaited.is_empty() && holds(on), "{} waits for {on}", step.id);
+                    prop_assert!(share_a_file(&[file], &step.files) && share_a_file(&[file], files[on]));
+                }
+                Some(Delay::Limit { .. }) => {
+                    let holder = files.keys().find(|id| holds(id));
+                    prop_assert!(awaited.is_empty() && holder.is_none(), "{} waits for more", step.id);
+                    let at_work = times.values().filter(|it| it.start < start && start <= it.submitted);
+                    prop_assert_eq!(at_work.count(), options.max_parallel_tasks as usize);
                 }
             }
-            prop_assert_eq!(delay.on.is_empty(), delay.cause == DelayCause::Limit);
         }
     }
 
@@ -483,21 +479,19 @@ proptest! {
     ) {
         let text = drawn_tree(&leaves);
         let (plan, _) = parse(&text);
-        let found = schedule(&plan, &options).unwrap();
+        let found = schedule(&plan, &options, &PredictionTerms::default()).unwrap();
         let waits = waits(&plan);
-        let path = &found.critical_path;
+        let times = times(&plan, &options);
+        let path = &found.prediction.critical_path;
         for pair in path.tasks.windows(2) {
             prop_assert!(waits[pair[1]].contains(&pair[0]), "{pair:?} is no link");
         }
-        let of = |id: &&str| u64::from(found.order.iter().find(|step| step.id == *id).unwrap().complexity);
-        prop_assert_eq!(path.tasks.iter().map(of).sum::<u64>(), path.complexity);
-        prop_assert_eq!(path.complexity, longest(&plan, &waits));
-        let waves: u64 = found.waves.iter().map(|wave| u64::from(wave.complexity)).sum();
-        prop_assert!(path.complexity <= waves && waves <= found.total_complexity);
-        let factors: Vec<f64> = found.speed_up.iter().map(|gain| gain.factor).collect();
-        prop_assert!(factors[0] == 1.0 && factors.is_sorted(), "{factors:?}");
-        for gain in &found.speed_up {
-            prop_assert!(gain.factor <= f64::from(gain.builders), "{gain:?}");
+        let seconds: u64 = path.tasks.iter().map(|id| times[id].committed - times[id].start).sum();
+        prop_assert_eq!(seconds, longest(&plan, &waits, &times));
+        prop_assert_eq!(u64::from(path.minutes), seconds.div_ceil(60));
+        prop_assert!(path.minutes <= found.prediction.minutes);
+        for with in &found.prediction.by_builders {
+            prop_assert!(path.minutes <= with.minutes, "{with:?}");
         }
     }
 
@@ -509,7 +503,7 @@ proptest! {
         let text = drawn_tree(&leaves);
         let bytes = || {
             let (plan, _) = parse(&text);
-            let found = schedule(&plan, &options).unwrap();
+            let found = schedule(&plan, &options, &PredictionTerms::default()).unwrap();
             serde_json::to_string(&found).unwrap()
         };
         prop_assert_eq!(bytes(), bytes());
@@ -529,6 +523,7 @@ proptest! {
         }
         let (plan, _) = parse(&text);
         let order = Graph::new(&plan, &PlanIndex::new(&plan)).order(|_| 0);
-        prop_assert_eq!(schedule(&plan, &ScheduleOptions::default()).is_ok(), order.len() == plan.tasks.len());
+        let found = schedule(&plan, &ScheduleOptions::default(), &PredictionTerms::default());
+        prop_assert_eq!(found.is_ok(), order.len() == plan.tasks.len());
     }
 }

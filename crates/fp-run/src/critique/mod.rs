@@ -2,13 +2,12 @@
 //! findings. The critic finds; the program decides.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use crate::run::approval::hash_of;
 use crate::run::planning::ROUNDS;
 use crate::run::{State, approval};
 use fp_plan::hint::{Exit, Hint};
@@ -124,15 +123,13 @@ impl Hint for NotJudged {
 }
 
 /// Makes a critique of `plan`, a valid tree whose text has the hash `tree_hash`, from the ids of the leaves that
-/// `passed` and from `remarks`, each `LEAF ITEM: TEXT`. A leaf that passed in the previous round, `last`, and hasn't
-/// changed still passes if it isn't named. Fails if another leaf is left out, an unknown one is named, or one both
-/// passes and has a finding.
+/// `passed` and from `remarks`, each `LEAF ITEM: TEXT`. Fails if a leaf is left out, an unknown one is named, or one
+/// both passes and has a finding.
 pub fn new_critique(
     plan: &Plan,
     tree_hash: String,
     passed: &[String],
     remarks: &[(CriticVerdict, String)],
-    last: Option<&Critique>,
 ) -> Result<Critique, NotJudged> {
     let leaves: Vec<&Task> = plan.leaves().collect();
     let position_of = |id: &str| {
@@ -161,12 +158,7 @@ pub fn new_critique(
         found.push((at, finding));
     }
     found.sort_by_key(|(at, finding)| (std::cmp::Reverse(finding.verdict), *at, finding.item));
-    let due: Option<HashSet<&str>> = last.map(|last| {
-        let due = last.due_leaves(plan).into_iter();
-        due.map(|(leaf, _)| &*leaf.id).collect()
-    });
-    let is_due = |leaf: &Task| due.as_ref().is_none_or(|due| due.contains(&*leaf.id));
-    let (mut left_out, mut passing) = (Vec::new(), BTreeMap::new());
+    let mut left_out = Vec::new();
     for (at, leaf) in leaves.iter().enumerate() {
         let is_faulty = found.iter().any(|(place, _)| *place == Some(at));
         match (passed.contains(&at), is_faulty) {
@@ -174,9 +166,8 @@ pub fn new_critique(
                 let fault = format!("leaf {} passes and has a finding", leaf.id);
                 return Err(NotJudged(fault));
             }
-            (false, true) => {}
-            (false, false) if is_due(leaf) => left_out.push(&*leaf.id),
-            (_, false) => drop(passing.insert(id_of(leaf), hash_of(leaf))),
+            (false, false) => left_out.push(&*leaf.id),
+            (true, false) | (false, true) => {}
         }
     }
     if !left_out.is_empty() {
@@ -184,10 +175,7 @@ pub fn new_critique(
         return Err(NotJudged(format!("not judged: {left_out}")));
     }
     let findings = found.into_iter().map(|(_, finding)| finding).collect();
-    Ok(Critique {
-        passed: passing,
-        ..Critique::of_findings(tree_hash, leaves.len(), findings)
-    })
+    Ok(Critique::of_findings(tree_hash, leaves.len(), findings))
 }
 
 fn id_of(leaf: &Task) -> TaskId {
@@ -220,9 +208,6 @@ pub struct Critique {
     /// Worst first.
     #[serde(default)]
     pub findings: Vec<CriticFinding>,
-    /// The hash of each leaf without a finding.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub passed: BTreeMap<TaskId, String>,
 }
 
 impl Critique {
@@ -239,18 +224,7 @@ impl Critique {
             tree_hash,
             leaves,
             findings,
-            passed: BTreeMap::new(),
         }
-    }
-
-    /// The leaves of `plan` that the next round judges, each with the reason; the others passed and have not changed.
-    pub fn due_leaves<'p>(&self, plan: &'p Plan<'p>) -> Vec<(&'p Task<'p>, &'static str)> {
-        let due = |leaf: &'p Task<'p>| match self.passed.get(&*leaf.id) {
-            Some(hash) if *hash == hash_of(leaf) => None,
-            Some(_) => Some((leaf, "changed")),
-            None => Some((leaf, "has not passed yet")),
-        };
-        plan.leaves().filter_map(due).collect()
     }
 
     /// The number of leaves without a finding.

@@ -23,7 +23,7 @@ fn critique_of(
         .iter()
         .map(|(verdict, text)| (*verdict, (*text).to_owned()));
     let remarks: Vec<_> = remarks.collect();
-    new_critique(&parse(text).0, String::new(), &pass, &remarks, None)
+    new_critique(&parse(text).0, String::new(), &pass, &remarks)
 }
 
 /// The findings, one per line, or the error.
@@ -123,13 +123,13 @@ fn a_page_has_the_verdict_first_and_the_critics_own_words() {
     ];
     let judged = critique_of(&text(false), &["1.2"], &remarks).unwrap();
     let critique = Critique { round: 2, ..judged };
-    let expect = "FAIL\n\nRound 2 of 3\n\n- FAIL the tree, scope: `a` *b*\n\
+    let expect = "FAIL\n\nRound 2 of 2\n\n- FAIL the tree, scope: `a` *b*\n\
                   - WARN 1.1 (Parse *numbers*), hints: <b> & [x](y)\n\n1 of 2 leaves pass\n";
     assert_eq!(critique.to_markdown(), expect);
     let none = critique_of(&text(false), &["1.1", "1.2"], &[]).unwrap();
     assert_eq!(
         none.to_markdown(),
-        "PASS\n\nRound 1 of 3\n\n2 of 2 leaves pass\n"
+        "PASS\n\nRound 1 of 2\n\n2 of 2 leaves pass\n"
     );
 }
 

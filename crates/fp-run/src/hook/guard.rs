@@ -115,7 +115,11 @@ impl GuardedEdit<'_> {
         let claim = self.task.claim.as_ref();
         let token = claim.map_or("", |claim| claim.token.as_str());
         let wanted = path.to_lossy();
-        match self.state.extend(id, token, &wanted, "", self.extension) {
+        let (policy, plans) = self.extension;
+        match self
+            .state
+            .extend(id, token, &wanted, "", (policy, true), plans)
+        {
             Ok(Extension::Asked(_, events)) if events.is_empty() => {
                 "The user has been asked about it: end your turn, and you will get the answer."
                     .into()

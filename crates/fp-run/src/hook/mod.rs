@@ -97,22 +97,23 @@ pub fn refuse_name(state: &State, name: &AgentName, id: Option<&str>) -> Option<
         .then(|| format!("another agent of the run of {plan} has the name {name}"))
 }
 
-/// The reason why `agent` (`None` for the lead) may not judge `task`: only the verifier that was asked about this
-/// submission may, or the lead of a run without verifiers.
+/// The reason why `agent` (`None` for the lead) may not judge `task` (`None` for the whole): only the verifier that was
+/// asked about it may.
 pub fn refuse_verdict(
     state: &State,
     agent: Option<&HookAgent<'_>>,
-    task: &TaskId,
+    task: Option<&TaskId>,
 ) -> Option<String> {
-    let (run, plan) = (state.run.as_ref()?, &state.plan_id);
+    state.run.as_ref()?;
+    let plan = &state.plan_id;
+    let what = task.map_or_else(|| "the whole".to_owned(), |task| format!("task {task}"));
     let Some(agent) = agent else {
-        let told = || format!("a verifier judges task {task}: run fp next {plan}");
-        return (!run.terms.lead_judges).then(told);
+        return Some(format!("a verifier judges {what}: run fp next {plan}"));
     };
     let mut asked = state
         .agents
         .iter()
-        .filter(|(_, of)| of.role == Role::Verifier && of.task.as_ref() == Some(task));
+        .filter(|(_, of)| of.role == Role::Verifier && of.task.as_ref() == task);
     let is_asked = match (agent, agent.known_in(state)) {
         (_, Some(known)) => asked.any(|(name, _)| *name == known),
         (HookAgent::Named(_), None) => false,
@@ -121,7 +122,7 @@ pub fn refuse_verdict(
             asked.any(|(name, _)| !state.agent_ids.values().any(|known| known == name))
         }
     };
-    (!is_asked).then(|| format!("you were not asked to judge task {task}: end your turn"))
+    (!is_asked).then(|| format!("you were not asked to judge {what}: end your turn"))
 }
 
 /// The event that records `name` for the client's agent `id`, unless the log already has it.
@@ -215,7 +216,7 @@ pub fn lead_due(state: &State, around: &RunSurroundings) -> LeadDue {
         LeadAction::Spawn { again, .. }
         | LeadAction::Resume { again, .. }
         | LeadAction::Verify { again, .. } => *again || !is_woken,
-        LeadAction::Judge { .. } => !is_woken,
+        LeadAction::Check { .. } => !is_woken,
         _ => false,
     });
     let mut agents = state.agents.values();

@@ -74,18 +74,16 @@ const ALLOWED: [(&[Caller], &str); 6] = [
         fleet
         log -f --follow --task= -v --verbose
         note * add --task=
+        note * end
         note * list --for=
-        note * promote --spec=
         plans . --all --archived
         report --markdown
-        roadmap check
-        roadmap next
         roadmap show
         show
         specs for --stage=
         specs list --strict
         status -a --all --ready -w --watch
-        validate --all --explain= --fix --gate --max-complexity= --strict
+        validate --all --explain= --fix --max-complexity= --strict
         why --evidence
         ",
     ),
@@ -110,7 +108,7 @@ const ALLOWED: [(&[Caller], &str); 6] = [
         "
         critique record --fail= --pass= --warn=
         critique show
-        interview --alternative= --approach= --assume= --by= --decision= --exclude= --include= --objective= --open= --requirement= --seen= --tests= --withdraw=
+        interview --alternative= --approach= --assume= --by= --decision= --exclude= --include= --objective= --open= --requirement= --tests= --withdraw=
         plan --order= --parallel=
         schedule --order= --parallel=
         signals
@@ -124,9 +122,8 @@ const ALLOWED: [(&[Caller], &str); 6] = [
         approve
         cancel --reason=
         doctor --fix
-        new --auto --from-prompt --intent= --layer= --max-complexity= --mode= --plan-only --research-only --roadmap=
+        new --auto --builders= --from-prompt --intent= --max-complexity= --mode= --plan-only --research-only --roadmap=
         next --ended=
-        note * promote --spec= --yes
         plans archive
         plans restore
         report --handoff
@@ -148,44 +145,6 @@ const OF_THE_USER: [(&str, Option<&str>); 4] = [
     ("join", None),
     ("share", None),
 ];
-
-/// Commands of version 0.2 that are now part of another one, with their new spelling. A flag listed after an old
-/// command must be in the call, and is renamed.
-const FOLDED: [(&str, &str); 12] = [
-    ("bundle --out", "install --bundle"),
-    ("completions", "install --completions"),
-    ("evidence", "why --evidence"),
-    ("explain", "validate --explain"),
-    ("fail --reason", "cancel --reason"),
-    ("fmt", "validate --fmt"),
-    ("handoff", "report --handoff"),
-    ("leave", "fleet --leave"),
-    ("ready", "status --ready"),
-    ("release", "retry --release"),
-    ("rollback", "retry --undo"),
-    ("uninstall", "install --remove"),
-];
-
-/// Respells a call's `arguments` if they use a command of version 0.2.
-pub fn respelled(mut arguments: Vec<String>) -> Vec<String> {
-    let Some(at) = subcommand_at(&arguments) else {
-        return arguments;
-    };
-    let is_it = |old: &str| old.split(' ').next() == Some(&arguments[at]);
-    let Some((old, new)) = FOLDED.iter().find(|(old, _)| is_it(old)) else {
-        return arguments;
-    };
-    let mut new: Vec<String> = new.split(' ').map(str::to_owned).collect();
-    if let Some((_, flag)) = old.split_once(' ') {
-        let is_flag = |word: &&mut String| word.split('=').next() == Some(flag);
-        let Some(word) = arguments.iter_mut().find(is_flag) else {
-            return arguments;
-        };
-        word.replace_range(..flag.len(), &new.split_off(1)[0]);
-    }
-    arguments.splice(at..=at, new);
-    arguments
-}
 
 /// The lines of [`ALLOWED`], each with its callers.
 fn allowed_calls() -> impl Iterator<Item = (&'static [Caller], &'static str)> {
@@ -266,7 +225,7 @@ pub fn judge_line(line: &str, caller: Caller) -> LineJudgement {
     let own = shell_calls(written.unwrap_or(line), false).filter(|calls| calls.iter().all(is_own));
     let own = own.filter(|calls| written.is_none() || calls.iter().all(|call| reads_verdict(call)));
     let called = match &own {
-        Some(calls) => calls.iter().map(|call| arguments_of(call)).collect(),
+        Some(calls) => calls.iter().map(|call| call[1..].to_vec()).collect(),
         None => {
             let text = without_quoted_document(line);
             calls_among(&text).unwrap_or_else(|| calls_named_in(&text))
@@ -301,11 +260,6 @@ fn reads_verdict(call: &[String]) -> bool {
         && call.windows(2).any(|two| two == ["--from", "-"])
 }
 
-/// The arguments of `call`, without the program, in the current spelling.
-fn arguments_of(call: &[String]) -> Vec<String> {
-    respelled(call.iter().skip(1).cloned().collect())
-}
-
 /// The arguments of each call to this program in `line`. A call that merely appears as text in another program's
 /// arguments doesn't count. `None` if the line can't be read or may run something else.
 fn calls_among(line: &str) -> Option<Vec<Vec<String>>> {
@@ -317,7 +271,7 @@ fn calls_among(line: &str) -> Option<Vec<Vec<String>>> {
     };
     let is_readable = calls.iter().all(only_reads);
     calls.retain(is_ours);
-    is_readable.then(|| calls.iter().map(|call| arguments_of(call)).collect())
+    is_readable.then(|| calls.iter().map(|call| call[1..].to_vec()).collect())
 }
 
 /// True if `program` never runs anything taken from its arguments, `words`, or from its input.
@@ -380,7 +334,6 @@ pub fn refuse_process(role: Role, arguments: Vec<String>) -> Option<String> {
     if arguments.first().is_some_and(|word| word == "hook") {
         return None;
     }
-    let arguments = respelled(arguments);
     let subcommand = &arguments[subcommand_at(&arguments)?];
     let is_refused = !is_harmless(&arguments, caller);
     let of_others = || {
@@ -416,7 +369,7 @@ fn calls_named_in(text: &str) -> Vec<Vec<String>> {
         let words = words.filter(|word| !word.is_empty()).map(str::to_owned);
         let words: Vec<String> = words.collect();
         let starts = (0..words.len()).filter(|at| is_start(&words[*at]));
-        calls.extend(starts.map(|at| arguments_of(&words[at..])));
+        calls.extend(starts.map(|at| words[at + 1..].to_vec()));
     }
     calls
 }
@@ -425,14 +378,12 @@ fn is_this_program(word: &str) -> bool {
     matches!(word.rsplit(['/', '\\']).next(), Some("fp" | "fp.exe"))
 }
 
-/// The position of the subcommand in `arguments`.
-/// The command in a call's `arguments`, in the current spelling.
-pub fn called(arguments: &[String]) -> Option<String> {
-    let arguments = respelled(arguments.to_owned());
-    let at = subcommand_at(&arguments)?;
-    Some(arguments[at].clone())
+/// The command in a call's `arguments`.
+pub fn called(arguments: &[String]) -> Option<&String> {
+    arguments.get(subcommand_at(arguments)?)
 }
 
+/// The position of the command in `arguments`.
 fn subcommand_at(arguments: &[String]) -> Option<usize> {
     // In a cluster of short flags, the value of `-C` is the rest of the cluster or, if nothing is left, the next word.
     let takes_next = |word: &str| !word.starts_with("--") && word.find('C') == Some(word.len() - 1);
@@ -762,25 +713,6 @@ mod tests {
     }
 
     #[test]
-    fn an_old_command_is_spelled_anew() {
-        let check = |line: &str, expect: &str| {
-            let words = line.split(' ').map(str::to_owned).collect();
-            assert_eq!(respelled(words).join(" "), expect, "{line}");
-        };
-        check("ready p --json", "status --ready p --json");
-        check(
-            "-C fmt --format json fmt p",
-            "-C fmt --format json validate --fmt p",
-        );
-        check("bundle --out=ready", "install --bundle=ready");
-        check("bundle", "bundle");
-        check("fail p 1 --reason no", "cancel p 1 --reason no");
-        check("fail 1", "fail 1");
-        check("why ready", "why ready");
-        check("", "");
-    }
-
-    #[test]
     fn a_folder_to_be_in_is_split_off() {
         let check = |line: &str, expect: Option<(&str, &str)>| {
             assert_eq!(behind_cd(line), expect, "{line:?}")
@@ -833,9 +765,9 @@ mod tests {
         let agents = [Builder, Verifier, Planner, Tracker];
         for line in [
             "fp status p",
-            "fp ready p",
-            "fp evidence p 1",
-            "fp explain missing-files",
+            "fp status p --ready",
+            "fp why p 1 --evidence",
+            "fp validate --explain=missing-files",
             "fp note p add 'GOTCHA: x'",
             "fp specs for p 1",
             "fp validate p",
@@ -847,11 +779,9 @@ mod tests {
             "fp next p",
             "fp start p",
             "fp retry p 1 --undo",
-            "fp rollback p 1",
-            "fp release p 1",
-            "fp fail p 1 --reason 'no'",
+            "fp retry p 1 --release",
+            "fp cancel p 1 --reason 'no'",
             "fp report p --handoff",
-            "fp handoff p",
             "fp new --from-prompt",
             "fp task revise p 1",
         ] {
@@ -871,11 +801,10 @@ mod tests {
             "fp critique record p --pass 1",
             "fp interview p --by auto --open 'Q'",
             "fp validate p --fmt",
-            "fp fmt p --check",
         ] {
             check(line, &[Lead, Planner], &[Builder, Verifier, Tracker]);
         }
-        for line in ["fp leave p", "fp fleet p --leave"] {
+        for line in ["fp share p", "fp fleet p --leave"] {
             check(line, &[], &agents);
         }
         check(
@@ -955,10 +884,10 @@ mod tests {
             "2> grep fp hook stop",
             "if true; then sh -c 'chpst fp hook stop'; fi",
             "alias x='fp hook stop'; x",
-            "fp leave p; true",
+            "fp fleet p --leave; true",
             "unknown fp fleet p --leave",
             "true | fp validate p --fmt",
-            "fp handoff $PLAN",
+            "fp report --handoff $PLAN",
         ] {
             assert!(
                 matches!(
@@ -1010,7 +939,7 @@ mod tests {
             "fp answer p q1 --option Allow",
             "fp config trust",
             "fp config set guard.mode off",
-            "fp fmt CLAUDE.md",
+            "fp validate --fmt CLAUDE.md",
             "fp validate CLAUDE.md --fmt",
             "fp validate ./docs/CLAUDE.MD --fix",
             "fp doctor --client ./x",
@@ -1036,8 +965,6 @@ mod tests {
     #[test]
     fn what_decides_for_later_work_is_the_leads() {
         for line in [
-            "fp note p promote 3 --yes",
-            "fp note --format json p promote 'a b' --spec x --yes",
             "fp roadmap new 'Accounts for everybody'",
             "fp plans archive p",
             "fp doctor p --fix",

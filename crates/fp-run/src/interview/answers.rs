@@ -32,8 +32,6 @@ pub struct Answers {
     pub tests: Option<String>,
     /// Questions that still need an answer.
     pub open: Vec<String>,
-    /// Places in the code that were read, each with what it shows.
-    pub seen: Vec<String>,
     /// Rejected approaches, each with the reason.
     pub alternatives: Vec<(String, String)>,
     /// Entries that no longer hold: requirements by id, or requirements and scope statements by their words.
@@ -77,7 +75,6 @@ impl Interview {
         }
         add_texts(&mut record.assumptions, &answers.assumptions);
         add_texts(&mut record.open_questions, &answers.open);
-        add_texts(&mut record.seen, &answers.seen);
         for (question, answer) in &answers.decisions {
             record
                 .open_questions
@@ -95,9 +92,15 @@ impl Interview {
         Ok(())
     }
 
-    /// Attributes every requirement that `goal` states, sentence by sentence, to the user.
+    /// Attributes every requirement that `goal` states to the user: its sentences, and its clauses between semicolons and
+    /// colons.
     pub fn confirm_stated(&mut self, goal: &str) {
-        let stated = sentences_of(goal);
+        let mut stated = sentences_of(goal);
+        let clauses = stated
+            .iter()
+            .flat_map(|sentence| sentence.split([';', ':']));
+        let clauses: Vec<String> = clauses.map(|clause| clause.trim().to_owned()).collect();
+        stated.extend(clauses);
         for requirement in &mut self.requirements {
             let said = sentences_of(&requirement.text);
             if !said.is_empty() && said.iter().all(|sentence| stated.contains(sentence)) {

@@ -24,12 +24,12 @@ use fp_plan::settings::Settings;
 pub enum Mode {
     /// One task, planned on the spot.
     Direct,
-    /// The goal already says what to build, so nothing is researched and no approach is chosen.
+    /// The goal already says what to build, so the user needn't confirm what follows from it.
     Specified,
-    /// One area of the code, a handful of tasks.
+    /// The user has to be asked.
     #[default]
     Pipeline,
-    /// Several areas, or something new.
+    /// Something has to be researched too, and an approach chosen.
     Full,
 }
 
@@ -38,7 +38,6 @@ pub enum Mode {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case", const_into_str)]
 pub enum PlanningStep {
-    PreAnalysis,
     Interview,
     Research,
     Approach,
@@ -53,15 +52,16 @@ impl Mode {
     /// interview shows the task and serves as the approval, so there is no review.
     pub fn steps(self, settings: &Settings) -> Vec<PlanningStep> {
         let planned = self != Self::Direct;
-        let explored = matches!(self, Self::Pipeline | Self::Full);
+        let is_explored = self == Self::Full;
         let whole = !settings.research_only;
-        let is_analysed = self == Self::Full;
         let is_reviewed = planned && whole && !settings.skip_plan_review;
         let steps = [
-            (PlanningStep::PreAnalysis, is_analysed),
             (PlanningStep::Interview, true),
-            (PlanningStep::Research, explored || settings.research_only),
-            (PlanningStep::Approach, explored && whole),
+            (
+                PlanningStep::Research,
+                is_explored || settings.research_only,
+            ),
+            (PlanningStep::Approach, is_explored && whole),
             (PlanningStep::Decompose, whole),
             (PlanningStep::Critique, planned && whole),
             (PlanningStep::Review, is_reviewed),

@@ -93,9 +93,6 @@ pub struct Interview {
     pub test_strategy: Option<String>,
     #[serde(deserialize_with = "readable_entries")]
     pub open_questions: Vec<String>,
-    /// Places in the code that were read for the interview.
-    #[serde(deserialize_with = "readable_entries")]
-    pub seen: Vec<String>,
     /// The author of each single-text field.
     pub(super) said_by: BTreeMap<String, Decider>,
     /// Replaced and withdrawn entries, each with its field.
@@ -165,9 +162,8 @@ impl Interview {
         by.filter(|_| self.scope_exclusions.is_empty())
     }
 
-    /// The ids of the requirements that `decided` mentions.
-    pub fn requirements_named_in(&self, decided: &Decided) -> impl Iterator<Item = &str> {
-        let text = format!("{} {}", decided.question, decided.answer);
+    /// The ids of the requirements that `text` mentions.
+    pub fn requirements_named_in(&self, text: &str) -> impl Iterator<Item = &str> {
         let ids = self.requirements.iter().map(|said| &*said.id);
         ids.filter(move |id| {
             text.split(|c: char| !c.is_alphanumeric() && c != '-')
@@ -218,7 +214,6 @@ pub fn interview_page(goal: &str, interview: &Interview) -> String {
         ("Not chosen", bullet_list(not_chosen)),
         ("Tests", said("testStrategy", &interview.test_strategy)),
         ("Open questions", bullet_list(&interview.open_questions)),
-        ("Read in the code", bullet_list(&interview.seen)),
     ];
     let sections = sections.into_iter().filter(|(_, body)| !body.is_empty());
     let sections = sections.map(|(title, body)| format!("\n## {title}\n\n{body}"));

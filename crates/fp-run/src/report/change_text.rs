@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use fp_plan::text::{counted, prompt_path, prompt_text};
+use fp_plan::text::{counted, first_few, prompt_path, prompt_text};
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
 use crate::verification::change::{Change, ChangeStatus, FileKind};
@@ -15,6 +15,8 @@ const LONGEST_LINE: usize = 300;
 /// Maximum number of lines between the first and the last change for which differences are searched. The search takes
 /// the square of it.
 const MOST_COMPARED: usize = 12_000;
+/// Maximum number of ranges of lines named where lines are left out.
+const MOST_RANGES: usize = 5;
 /// Number of bytes at the start of a file in which a zero makes it binary, as for git.
 const BINARY_HEAD: usize = 8000;
 
@@ -132,14 +134,28 @@ impl ShownFile {
             last = all - fits(&mut self.lines[first..].iter().rev(), most / 2);
         }
         text.extend(self.lines[..first].iter().map(|(_, line)| line.as_str()));
-        if let Some((number, _)) = self.lines[first..last].first() {
+        if first < last {
             let left = counted(last - first, "line");
+            let ranges = first_few(&ranges_of(&self.lines[first..last]), MOST_RANGES);
             text.push_str(&format!(
-                "       … {left} left out here: open the file at line {number}\n"
+                "       … {left} left out here: read {ranges} in the file\n"
             ));
         }
         text.extend(self.lines[last..].iter().map(|(_, line)| line.as_str()));
     }
+}
+
+/// The numbers of `lines` as ranges.
+fn ranges_of(lines: &[(usize, String)]) -> Vec<String> {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    for &(number, _) in lines {
+        match ranges.last_mut() {
+            Some((_, end)) if number <= *end + 1 => *end = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    let ranges = ranges.iter().map(|(first, last)| format!("{first}-{last}"));
+    ranges.collect()
 }
 
 /// Says what happened to `file` as a whole.

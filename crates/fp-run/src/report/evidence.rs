@@ -35,6 +35,9 @@ pub fn evidence_page(task: &TaskState, criteria: &[String], at: Timestamp) -> St
         let (result, evidence) = (pass_word(judged.pass), table_cell(&judged.evidence));
         let _ = writeln!(page, "| {number} | {criterion} | {result} | {evidence} |");
     }
+    if verdict.is_some_and(|verdict| verdict.judgements.is_empty()) {
+        page.push_str("\nNo verifier judged the criteria: the checks decided.\n");
+    }
     page.push_str(
         "\n## Mechanical Checks\n\n| Check | Result | Detail |\n|-------|--------|--------|\n",
     );
@@ -124,6 +127,8 @@ mod tests {
             stamps: None,
             exclusive: Vec::new(),
             complexity: 1,
+            risky: false,
+            contract: false,
             phase: 0,
         };
         let mut task = TaskState::new(leaf);

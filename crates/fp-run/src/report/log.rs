@@ -122,15 +122,8 @@ fn words_of(event: &Event) -> String {
             let tasks = counted(leaves.len(), "task");
             format!("approved {}: {tasks}", by_whom(*by))
         }
-        Event::Validated { pass, seen } if seen.errors == 0 => {
-            format!("the tree is valid, pass {pass}")
-        }
-        Event::Validated { pass, seen } => {
-            let (errors, warnings) = (
-                counted(seen.errors, "error"),
-                counted(seen.warnings, "warning"),
-            );
-            format!("the tree is not valid, pass {pass}: {errors}, {warnings}")
+        Event::Validated { seen, .. } => {
+            format!("the tree was validated: {}", counted(seen.errors, "error"))
         }
         Event::Critiqued(critique) => {
             let (round, verdict) = (critique.round, critique.verdict.into_str());
@@ -176,7 +169,12 @@ fn words_of(event: &Event) -> String {
             let answer = options.join(", ");
             format!("{question} is answered {}: {answer}", by_whom(*by))
         }
+        Event::NoteEnded { number } => format!("note {number} is over"),
         Event::CheckedAtEnd { .. } => "no task is left, and the checks for that ran".into(),
+        Event::WholeJudged { verdict } => match verdict.pass {
+            true => "the result holds as a whole".into(),
+            false => "the result does not hold as a whole".into(),
+        },
         Event::Cancelled { by } => format!("the run was cancelled {}", by_whom(*by)),
         Event::Finished => "the run is finished".into(),
         Event::Joined { .. } => "takes part from now on".into(),
@@ -286,6 +284,7 @@ fn details_of(event: &Event) -> Vec<String> {
             said.collect()
         }
         Event::CheckedAtEnd { checks } => checks.iter().map(told_at_end).collect(),
+        Event::WholeJudged { verdict } => verdict.reasons.clone(),
         Event::HeadMoved { drifted, .. } => {
             let drifts = drifted.iter();
             let told = drifts.map(|(id, drift)| format!("task {id}: {}", drift.summary_text()));

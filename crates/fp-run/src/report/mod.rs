@@ -6,6 +6,7 @@ mod course;
 pub mod evidence;
 pub mod handoff;
 pub mod log;
+pub mod pace;
 pub mod requirements;
 pub mod results;
 pub mod run_page;

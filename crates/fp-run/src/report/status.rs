@@ -9,7 +9,7 @@ use super::cost::CostReport;
 use super::in_two_units;
 use super::standing::{LeadPresence, RunStanding, TaskHalt};
 use crate::run::drift::Drift;
-use crate::run::question::Topic;
+use crate::run::question::{Topic, said_within};
 use crate::run::ready::{Obstacle, Obstacles};
 use crate::run::state::{Asked, Granted, RunStatus, State, Status, TaskState};
 use crate::verification::{Check, CheckVerdict};
@@ -258,6 +258,40 @@ pub(super) fn told_at_end(check: &Check) -> String {
     }
 }
 
+/// Maximum length of what a verifier says of the whole, in bytes.
+const MOST_SAID: usize = 500;
+
+/// The results at the end of a run, one per line: those of the checks, the verdict on the whole, and what nobody judged
+/// by itself.
+fn end_lines(state: &State) -> Vec<String> {
+    let mut lines: Vec<String> = state.end_checks.iter().flatten().map(told_at_end).collect();
+    lines.extend(state.whole_verdict.iter().map(|verdict| {
+        let (how, why) = match verdict.pass {
+            true => ("passed", verdict.summary.clone()),
+            false => ("failed", verdict.reasons.join("; ")),
+        };
+        let colon = if why.is_empty() { "" } else { ": " };
+        format!(
+            "{how}: the result as a whole{colon}{}",
+            said_within(&why, MOST_SAID)
+        )
+    }));
+    if state.is_whole_unjudged() {
+        lines.push(
+            "not judged: the result as a whole; its verifiers ended without a verdict".to_owned(),
+        );
+    }
+    let checked = state.tasks.iter().filter(|task| task.is_only_checked());
+    let checked: Vec<&str> = checked.map(|task| task.leaf.id.as_str()).collect();
+    if !checked.is_empty() {
+        lines.push(format!(
+            "only checked, without a verifier: {}",
+            checked.join(", ")
+        ));
+    }
+    lines
+}
+
 /// The reason why a run ended, if `topic` is that its budget is used up.
 pub fn used_up(topic: &Topic) -> Option<String> {
     match topic {
@@ -313,7 +347,7 @@ impl StatusReport {
             counts: TaskCounts::of_tasks(tasks.iter()),
             tasks,
             questions: state.open_questions().map(|q| q.text.clone()).collect(),
-            end_checks: state.end_checks.iter().flatten().map(told_at_end).collect(),
+            end_checks: end_lines(state),
             cost: CostReport::new(state),
         }
     }

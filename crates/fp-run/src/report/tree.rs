@@ -1,5 +1,5 @@
-//! Gathers a task tree for display: its tasks with their state in the run, the waves they could run in, and the tree's
-//! errors.
+//! Gathers a task tree for display: its tasks with their state in the run, when each of them could start, and the
+//! tree's errors.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,9 +17,8 @@ use fp_plan::plan::field::FieldKind;
 use fp_plan::plan::graph::{Graph, PlanIndex};
 use fp_plan::plan::id::PlanId;
 use fp_plan::plan::task::{Plan, TaskFields, TaskIndex};
-use fp_plan::schedule::{
-    CriticalPath, Delay, Schedule, ScheduleOptions, ScheduleStep, SpeedUp, schedule,
-};
+use fp_plan::schedule::prediction::{CriticalPath, PredictionTerms};
+use fp_plan::schedule::{Delay, ScheduleOptions, schedule};
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -38,12 +37,12 @@ pub struct TreeReport<'p> {
     pub total_complexity: u64,
     /// The chain that more builders can't shorten; empty if the tasks can't be ordered.
     pub critical_path: CriticalPath<'p>,
-    /// The ideal speed-up with more builders; empty if the tasks can't be ordered.
-    pub speed_up: Vec<SpeedUp>,
     /// Number of leaves in each state; `None` before the approval.
     pub counts: Option<TaskCounts>,
-    /// The waves for each requested number of builders; empty if the tasks can't be ordered.
-    pub schedules: Vec<Waves<'p>>,
+    /// When the leaves start, for each requested number of builders; empty if the tasks can't be ordered.
+    pub schedules: Vec<Timetable<'p>>,
+    /// What one session is predicted to take; 0 if the tasks can't be ordered.
+    pub session_minutes: u32,
     /// The errors of the tree, in source order.
     pub problems: Vec<Problem>,
     /// The last critique, if there was one.
@@ -53,22 +52,22 @@ pub struct TreeReport<'p> {
     pub tasks: Vec<TaskRow>,
 }
 
-/// The waves for one number of builders.
+/// When the leaves start with a number of builders.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Waves<'p> {
+pub struct Timetable<'p> {
     pub builders: u32,
-    /// Number of waves.
-    pub waves: usize,
-    /// The leaves' places, in document order.
-    pub places: Vec<WavePlace<'p>>,
+    /// What the plan is predicted to take.
+    pub minutes: u32,
+    /// One for each leaf, in document order.
+    pub places: Vec<TimetablePlace<'p>>,
 }
 
-/// A leaf's place in the waves.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct WavePlace<'p> {
+pub struct TimetablePlace<'p> {
     pub id: &'p str,
-    pub wave: usize,
-    /// The reason why the leaf can't run earlier, if any.
+    /// In minutes from the beginning.
+    pub start: u64,
+    /// The reason why the leaf doesn't start earlier, if any.
     pub delay: Option<Delay<'p>>,
 }
 
@@ -154,12 +153,13 @@ impl<'p> TreeReport<'p> {
         self
     }
 
-    /// Adds the waves of `tree` for each number of builders, and the critical path. Adds neither if the dependencies
-    /// form a cycle.
+    /// Adds when the leaves of `tree` start with each number of builders, and the critical path. Adds neither if the
+    /// dependencies form a cycle.
     pub fn with_schedules(
         mut self,
         tree: &'p Plan<'p>,
         options: &ScheduleOptions,
+        terms: &PredictionTerms,
         builders: &[u32],
     ) -> Self {
         for &builders in builders {
@@ -167,12 +167,23 @@ impl<'p> TreeReport<'p> {
                 max_parallel_tasks: builders,
                 ..options.clone()
             };
-            let Ok(found) = schedule(tree, &options) else {
+            let Ok(found) = schedule(tree, &options, terms) else {
                 return self;
             };
-            self.schedules.push(Waves::new(&found, builders));
-            self.speed_up = found.speed_up;
-            self.critical_path = found.critical_path;
+            let mut steps = found.order;
+            steps.sort_by_key(|step| step.task);
+            let places = steps.into_iter().map(|step| TimetablePlace {
+                id: step.id,
+                start: step.start,
+                delay: step.delay,
+            });
+            self.schedules.push(Timetable {
+                builders,
+                minutes: found.prediction.minutes,
+                places: places.collect(),
+            });
+            self.session_minutes = found.prediction.session;
+            self.critical_path = found.prediction.critical_path;
         }
         for task in self.tasks.iter_mut().filter(|task| task.leaf) {
             task.critical = self.critical_path.tasks.contains(&task.id.as_str());
@@ -191,23 +202,6 @@ impl<'p> TreeReport<'p> {
         let is_error = |found: &&Diagnostic| found.severity == Severity::Error;
         self.problems = found.iter().filter(is_error).map(problem).collect();
         self
-    }
-}
-
-impl<'p> Waves<'p> {
-    fn new(found: &Schedule<'p>, builders: u32) -> Self {
-        let mut steps: Vec<&ScheduleStep<'p>> = found.order.iter().collect();
-        steps.sort_by_key(|step| step.task);
-        let place = |step: &ScheduleStep<'p>| WavePlace {
-            id: step.id,
-            wave: step.wave,
-            delay: step.delay.clone(),
-        };
-        Self {
-            builders,
-            waves: found.waves.len(),
-            places: steps.into_iter().map(place).collect(),
-        }
     }
 }
 
@@ -281,7 +275,12 @@ mod tests {
         let tree = Box::leak(Box::new(tree));
         let found = check_plan(tree, &parsed, &RuleFacts::default());
         TreeReport::new(tree, None)
-            .with_schedules(tree, &ScheduleOptions::default(), builders)
+            .with_schedules(
+                tree,
+                &ScheduleOptions::default(),
+                &PredictionTerms::default(),
+                builders,
+            )
             .with_problems(&found, &Lines::new(text))
     }
 
@@ -299,14 +298,15 @@ mod tests {
     #[test]
     fn one_schedule_for_each_number_of_builders() {
         let found = report(TREE, &[1, 2]);
-        let waves = |at: usize| {
-            found.schedules[at]
-                .places
-                .iter()
-                .map(|place| place.wave)
-                .collect::<Vec<_>>()
+        let starts = |at: usize| {
+            let places = found.schedules[at].places.iter();
+            places.map(|place| place.start).collect::<Vec<_>>()
         };
-        assert_eq!((waves(0), waves(1)), (vec![1, 2, 3, 4], vec![1, 2, 3, 1]));
+        // 1.1 is built in 8 minutes and judged in 2, 1.2 in 11.75 and 2, 3 in 5.5 and 2.
+        assert_eq!(
+            (starts(0), starts(1)),
+            (vec![0, 13, 27, 8], vec![0, 10, 23, 0])
+        );
         let critical: Vec<&str> = found
             .tasks
             .iter()
@@ -317,12 +317,12 @@ mod tests {
     }
 
     #[test]
-    fn tasks_that_wait_for_each_other_have_no_waves_and_a_problem() {
+    fn tasks_that_wait_for_each_other_have_no_schedule_and_a_problem() {
         let found = report(
             "- [ID: 1] A\n  - Dependencies: 2\n- [ID: 2] B\n  - Dependencies: 1\n",
             &[1, 2],
         );
-        assert_eq!((found.schedules.len(), found.speed_up.len()), (0, 0));
+        assert_eq!((found.schedules.len(), found.session_minutes), (0, 0));
         let cycle = found
             .problems
             .iter()

@@ -326,6 +326,8 @@ mod tests {
             stamps: None,
             exclusive: Vec::new(),
             complexity: 1,
+            risky: false,
+            contract: false,
             phase: 0,
         };
         let leaves = vec![
@@ -569,6 +571,8 @@ mod tests {
             stamps: None,
             exclusive: Vec::new(),
             complexity: 1,
+            risky: false,
+            contract: false,
             phase: 0,
         });
         let leaves = leaves.collect();

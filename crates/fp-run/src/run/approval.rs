@@ -57,6 +57,9 @@ pub fn leaves_to_run(plan: &Plan, exclusive: &[String]) -> Result<Vec<Leaf>, Inv
             references: references.into_iter().collect(),
             exclusive: exclusive.map(str::to_owned).collect(),
             complexity: task.complexity.unwrap_or(1),
+            risky: task.fields.text(FieldKind::Risk) == Some("high")
+                || task.commands().next().is_none(),
+            contract: task.fields.text(FieldKind::Kind) == Some("contract"),
             ..Leaf::default()
         })
     };

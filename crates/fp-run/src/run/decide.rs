@@ -589,7 +589,7 @@ impl State {
                 self.give_up(id, "given up when its budget was spent")
             }
             // The answer alone unblocks everything that waited for it.
-            (Continue | Revise | Deny | AddTask | Finish, _)
+            (Continue | Revise | Deny | AddTask | Repair | Finish, _)
             | (SendBack, Topic::CheckDoubted { .. })
             | (Keep, Topic::CommitRewritten(_) | Topic::FailsBefore { .. })
             | (

@@ -84,6 +84,12 @@ pub struct Leaf {
     pub exclusive: Vec<String>,
     /// From 1 to 10.
     pub complexity: u32,
+    /// True if the plan says that it is risky, or no command shows that it is done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub risky: bool,
+    /// True if it makes the interfaces that later leaves build to.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub contract: bool,
     /// The leaf's phase in the phased model of earlier versions, from 0.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub phase: usize,
@@ -163,6 +169,12 @@ pub struct Note {
     /// The task in which it was learned, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
+    /// The path or symbol that it is about, if it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// True once what it says is over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ended: bool,
 }
 
 /// A message from one builder to others, as earlier versions recorded it.
@@ -258,7 +270,7 @@ pub struct RunTerms {
     /// The flags of the `fp run` that leads.
     #[serde(default, skip_serializing_if = "crate::is_default")]
     pub flags: RunFlags,
-    /// True if the lead judges the work itself and starts no verifier.
+    /// True if the lead judged the work itself, in runs of earlier versions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lead_judges: bool,
     /// The order of claims, and the execution model.
@@ -336,7 +348,7 @@ pub enum Event {
     },
     /// The plan was approved exactly as it stands: these leaves and their commands.
     Approved(Approve),
-    /// The task tree was validated with all mechanical fixes applied.
+    /// The task tree was validated with all mechanical fixes applied. Only old logs have it.
     Validated {
         /// Pass number, counted from 1 since the tree was last valid.
         pass: u32,
@@ -552,10 +564,20 @@ pub enum Event {
     },
     /// A note for later builders.
     Noted { note: Note },
+    /// What a note says is over.
+    NoteEnded {
+        /// Its number, from 1.
+        number: usize,
+    },
     /// A builder told others something about its work, in runs of earlier versions.
     Messaged { message: PeerMessage },
     /// No task was left, and the commands for the end of the run ran.
     CheckedAtEnd { checks: Vec<Check> },
+    /// A verifier judged the result as a whole.
+    WholeJudged {
+        #[serde(flatten)]
+        verdict: TaskVerdict,
+    },
     /// The run was ended early.
     Cancelled { by: Decider },
     /// Nothing is left to do.

@@ -85,6 +85,7 @@ impl Event {
                 | Self::CheckoutSeen { .. }
                 | Self::CommandsTried { .. }
                 | Self::CheckedAtEnd { .. }
+                | Self::WholeJudged { .. }
         )
     }
 }

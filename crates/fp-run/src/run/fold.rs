@@ -102,7 +102,7 @@ impl State {
                 self.imported.extend(done);
             }
             Event::Approved(approve) => self.fold_approval(approve, at),
-            Event::Validated { pass, seen } => self.planning.fold_validated(*pass, seen),
+            Event::Validated { .. } => {}
             Event::Critiqued(critique) => self.planning.fold_critiqued(critique),
             Event::RunStarted(terms) => self.fold_start(terms, at),
             Event::ProgressDropped {} => {
@@ -197,7 +197,7 @@ impl State {
                 self.forget_dispatches(|told| told.task.as_ref() == Some(task));
             }
             Event::Judged { task, .. } => {
-                self.end_verifiers(task, at);
+                self.end_verifiers(Some(task), at);
                 // `fp run` sees when its builders end; a session's lead may have missed it by now.
                 if !self.has_processes() {
                     let builders = self.agents.values_mut();
@@ -206,11 +206,11 @@ impl State {
                 }
             }
             Event::Released { task, .. } => {
-                self.end_verifiers(task, at);
+                self.end_verifiers(Some(task), at);
                 self.close_unanswered(task, ClosedUnanswered::Withdrawn);
             }
             Event::Failed { task, .. } => {
-                self.end_verifiers(task, at);
+                self.end_verifiers(Some(task), at);
                 self.close_unanswered(task, ClosedUnanswered::GivenUp);
             }
             Event::Skipped { task, .. } => {
@@ -256,8 +256,18 @@ impl State {
                 options,
                 by,
             } => self.fold_answer(question, options, *by),
+            Event::NoteEnded { number } => {
+                let at = number.checked_sub(1);
+                if let Some(note) = at.and_then(|at| self.notes.get_mut(at)) {
+                    note.ended = true;
+                }
+            }
             Event::Noted { note } => self.notes.push(note.clone()),
             Event::CheckedAtEnd { checks } => self.end_checks = Some(checks.clone()),
+            Event::WholeJudged { verdict } => {
+                self.whole_verdict = Some(verdict.clone());
+                self.end_verifiers(None, at);
+            }
             Event::Joined { head } => self.head = Some(head.clone()),
             Event::Cancelled { .. } => self.set_run_status(RunStatus::Cancelled),
             Event::Finished => self.set_run_status(RunStatus::Finished),
@@ -431,6 +441,7 @@ impl State {
         if is_verifier {
             agent.role = Role::Verifier;
         }
+        self.whole_verifiers += u32::from(is_verifier && due.task.is_none());
         if let Some(task) = due.task.as_ref().and_then(|id| self.task_mut(id)) {
             match is_verifier {
                 true => task.verifiers += 1,
@@ -469,10 +480,14 @@ impl State {
         }
     }
 
-    fn end_verifiers(&mut self, task: &TaskId, at: Timestamp) {
-        self.forget_dispatches(|told| told.task.as_ref() == Some(task));
+    /// Ends the verifiers of `task`, or those of the whole.
+    fn end_verifiers(&mut self, task: Option<&TaskId>, at: Timestamp) {
+        self.forget_dispatches(|told| {
+            let is_it = task.is_some() || told.dispatch == Dispatch::Verify;
+            is_it && told.task.as_ref() == task
+        });
         for agent in self.agents.values_mut() {
-            if agent.task.as_ref() == Some(task) {
+            if agent.role == Role::Verifier && agent.task.as_ref() == task {
                 (agent.activity, agent.since) = (Activity::Idle, at);
             }
         }

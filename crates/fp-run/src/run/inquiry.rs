@@ -107,14 +107,16 @@ impl State {
         ])
     }
 
-    /// Requests `path` for the holder of `token`. `plans` is the configured folder of all plans.
+    /// Requests `path` for the holder of `token`. `plans` is the configured folder of all plans; `can_ask` is true if the
+    /// user can be asked.
     pub fn extend(
         &self,
         id: &TaskId,
         token: &str,
         path: &str,
         reason: &str,
-        (policy, plans): (ExtensionPolicy, &str),
+        (policy, can_ask): (ExtensionPolicy, bool),
+        plans: &str,
     ) -> Result<Extension, Refusal> {
         let name = self.expect_claim(id, token)?.owner.clone();
         let path = allowed_path(path, plans)?;
@@ -133,7 +135,8 @@ impl State {
             );
             return Err(decline(said, DO_WITHOUT));
         }
-        let elsewhere = self.tasks.iter().find(|other| lists(other));
+        let mut open = self.tasks.iter().filter(|other| !other.status.is_final());
+        let elsewhere = open.find(|other| lists(other));
         let reason = cut_short(reason);
         let why = match (policy, elsewhere) {
             (ExtensionPolicy::Deny, _) => {
@@ -141,12 +144,16 @@ impl State {
                     format!("{path} is not in the task's files, and `guard.extend` is `deny`");
                 return Err(decline(said, DO_WITHOUT));
             }
-            (ExtensionPolicy::Allow, None) => {
+            (ExtensionPolicy::Allow, _) | (ExtensionPolicy::Ask, None) => {
                 let granted = granted_file(id, path, reason, Decider::Auto);
                 return Ok(Extension::Allowed(vec![granted]));
             }
-            (ExtensionPolicy::Ask, None) => reason,
-            (ExtensionPolicy::Allow | ExtensionPolicy::Ask, Some(other)) => {
+            (ExtensionPolicy::Ask, Some(other)) if !can_ask => {
+                let other = &other.leaf.id;
+                let said = format!("{path} is for task {other}, and nobody can be asked");
+                return Err(decline(said, DO_WITHOUT));
+            }
+            (ExtensionPolicy::Ask, Some(other)) => {
                 format!("{reason} (task {} lists it)", other.leaf.id)
             }
         };

@@ -24,14 +24,10 @@ pub fn verifier_prompt(plan: &PlanId, name: &AgentName, task: &TaskState) -> Str
     )
 }
 
-/// The instructions for a lead that judges a task itself.
-pub fn judge_prompt(plan: &PlanId, task: &TaskState) -> String {
-    let (id, iteration) = (&task.leaf.id, task.iteration);
+/// The prompt of a verifier of the whole.
+pub fn whole_prompt(plan: &PlanId, name: &AgentName) -> String {
     format!(
-        "Judge task {id}, iteration {iteration}, yourself. Run `fp verify {plan} {id}`, which may take as long as \
-         the tests do, and read the changed files that it names. A criterion passes when you have seen what shows \
-         that it holds: the code, and a test or a command's output; the builder's word is none. Else it fails, with \
-         what you saw and what was wanted. Change nothing. Record it with the line that it prints."
+        "You are {name}. Judge the result of plan {plan} as a whole: run `fp verify {plan}` and go by what it prints."
     )
 }
 

@@ -11,6 +11,7 @@ pub mod event;
 pub mod fleet;
 pub mod fold;
 pub mod inquiry;
+pub mod judging;
 pub mod message;
 pub mod next;
 pub mod notepad;

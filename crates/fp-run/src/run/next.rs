@@ -65,7 +65,8 @@ pub enum LeadAction {
     Verify {
         /// Also used as its description.
         name: AgentName,
-        task: TaskId,
+        /// `None` for the result as a whole.
+        task: Option<TaskId>,
         iteration: u32,
         agent: &'static str,
         prompt: String,
@@ -76,13 +77,8 @@ pub enum LeadAction {
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         again: bool,
     },
-    /// Judge a task in place of a verifier.
-    Judge {
-        task: TaskId,
-        iteration: u32,
-        /// Instructions for the judgement.
-        prompt: String,
-    },
+    /// Let the checks of a task decide.
+    Check { task: TaskId, iteration: u32 },
     /// Ask the user, then record the answer.
     Ask {
         /// Id of the question.
@@ -455,7 +451,10 @@ impl<'a> Draft<'a> {
             let id = &task.leaf.id;
             let awaits_verdict =
                 task.status == Status::AwaitingVerification && !task.awaits_commit();
-            awaits_verdict && !judged(id) && !self.state.doubts_checks_of(id)
+            awaits_verdict
+                && !judged(id)
+                && !self.state.doubts_checks_of(id)
+                && self.state.is_judged(task)
         };
         let active = self.state.active_agents();
         let active = active.filter(|(_, agent)| agent.role == Role::Verifier);
@@ -468,15 +467,20 @@ impl<'a> Draft<'a> {
         let due = self.state.own_running().filter(is_due);
         let due: Vec<TaskState> = due.take(free).cloned().collect();
         for task in due {
-            if self.state.terms().lead_judges {
-                // Nothing is started, so nothing is recorded: the judgement stays due until there is a verdict.
-                self.turn.actions.push(LeadAction::Judge {
-                    prompt: message::judge_prompt(&self.state.plan_id, &task),
-                    iteration: task.iteration,
-                    task: task.leaf.id,
-                });
-            } else {
-                self.start_verifier(&task);
+            self.start_verifier(&task);
+        }
+        // No agent is started, so nothing is recorded: it stays due until there is a verdict.
+        let checks = self.state.checks_due().map(|task| LeadAction::Check {
+            task: task.leaf.id.clone(),
+            iteration: task.iteration,
+        });
+        self.turn.actions.extend(checks);
+        if self.state.is_whole_due() && !self.state.is_whole_judged_now() && self.may_spend(None) {
+            let is_new = |name: &AgentName| !self.state.agents.contains_key(name);
+            let mut names =
+                (1_u32..).map_while(|nth| AgentName::new(format!("verifier-end-{nth}")).ok());
+            if let Some(name) = names.find(is_new) {
+                self.dispatch_agent(Dispatch::Verify, name, None);
             }
         }
     }
@@ -620,13 +624,22 @@ impl<'a> Draft<'a> {
                     again,
                 }
             }
+            Dispatch::Verify if due.task.is_none() => LeadAction::Verify {
+                agent: VERIFIER,
+                prompt: message::whole_prompt(plan, &name),
+                player: player_of(&self.around.agents, Role::Verifier, None),
+                task: None,
+                iteration: 1,
+                name,
+                again,
+            },
             Dispatch::Verify => {
                 let task = task.filter(|task| task.status == Status::AwaitingVerification)?;
                 LeadAction::Verify {
                     agent: VERIFIER,
                     prompt: message::verifier_prompt(plan, &name, task),
                     player: player_of(&self.around.agents, Role::Verifier, Some(task)),
-                    task: task.leaf.id.clone(),
+                    task: Some(task.leaf.id.clone()),
                     iteration: task.iteration,
                     name,
                     again,
@@ -733,8 +746,8 @@ impl<'a> Draft<'a> {
             .iter()
             .map(|asked| LeadAction::ask_action(&asked.question));
         self.turn.actions.extend(asks);
-        let is_judge = |action: &LeadAction| matches!(action, LeadAction::Judge { .. });
-        if !here.is_empty() || self.turn.actions.iter().any(is_judge) {
+        let is_check = |action: &LeadAction| matches!(action, LeadAction::Check { .. });
+        if !here.is_empty() || self.turn.actions.iter().any(is_check) {
             return;
         }
         let answers = elsewhere.iter().filter_map(|asked| {
@@ -759,6 +772,12 @@ impl<'a> Draft<'a> {
         let (state, plan) = (&self.state, &self.state.plan_id);
         if !on.is_empty() {
             return LeadAction::Wait { on };
+        }
+        if state.wants_repairs() {
+            let add = format!(
+                "what the last verdict found: `fp task add {plan} …`, then `fp approve {plan}`"
+            );
+            return LeadAction::Revise { due: vec![add] };
         }
         if state.wants_task() {
             let add = format!("another task: `fp task add {plan} …`, then `fp approve {plan}`");

@@ -1,7 +1,5 @@
 //! The notepad passes on what builders learned to the builders after them.
 
-use std::cmp::Reverse;
-
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 
@@ -36,21 +34,30 @@ pub enum NoteKind {
 
 /// The text is not a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a note is one line `KIND: text`, with PATTERN, GOTCHA, UTIL, WARN or DEBT as its kind")]
+#[error("a note is `KIND: text` or `KIND(PATH): text`, and this one has no text")]
 pub struct InvalidNote;
 
 impl std::str::FromStr for Note {
     type Err = InvalidNote;
 
-    /// Reads `KIND: text` as agents write it, in any case and with any white space, cut to [`MAX_NOTE_CHARS`].
+    /// Reads `KIND: text` or `KIND(PLACE): text` as agents write it, in any case and with any white space, cut to
+    /// [`MAX_NOTE_CHARS`]. A text of another kind, or of none, is a warning.
     fn from_str(text: &str) -> Result<Self, InvalidNote> {
-        let (kind, text) = text.split_once(':').ok_or(InvalidNote)?;
-        let kind = kind.trim().parse().map_err(|_| InvalidNote)?;
-        let text = one_line(text).chars().take(MAX_NOTE_CHARS).collect();
+        let known = text.split_once(':').and_then(|(head, text)| {
+            let (kind, place) = match head.split_once('(') {
+                Some((kind, place)) => (kind, place.trim().strip_suffix(')')),
+                None => (head, None),
+            };
+            let place = place.map(one_line).filter(|place| !place.is_empty());
+            Some((kind.trim().parse().ok()?, place, text))
+        });
+        let (kind, place, text) = known.unwrap_or((NoteKind::Warn, None, text));
         let note = Self {
             kind,
-            text,
+            text: one_line(text).chars().take(MAX_NOTE_CHARS).collect(),
             task: None,
+            place,
+            ended: false,
         };
         match note.text.is_empty() {
             true => Err(InvalidNote),
@@ -72,31 +79,36 @@ impl Note {
             Some(id) => format!("[Task {id}]"),
             None => "[plan]".to_owned(),
         };
-        format!("{task} {}: {}", self.kind.into_str(), safe_line(&self.text))
+        let place = self.place.iter();
+        let place: String = place
+            .map(|place| format!("({})", safe_line(place)))
+            .collect();
+        let ended = if self.ended { " (over)" } else { "" };
+        let kind = self.kind.into_str();
+        format!("{task} {kind}{place}: {}{ended}", safe_line(&self.text))
     }
 }
 
-/// Picks the notes for `task`, except debts: first those of tasks that share a file with it, then the latest. Returns
-/// at most [`NOTES_PER_PAYLOAD`], in the order in which they were written.
+/// The notes that concern `task`, except debts and those that are over: about a place that it touches, or without a
+/// place, those about the whole plan, and those of tasks that it builds on or shares a file with. Returns the last
+/// [`NOTES_PER_PAYLOAD`], in the order in which they were written.
 pub fn relevant_notes<'a>(state: &'a State, task: &TaskId) -> Vec<&'a Note> {
-    let files = state.task(task).map_or(&[][..], |task| &task.leaf.files);
-    let is_near = |note: &Note| {
-        let writer = note.task.as_ref().and_then(|id| state.task(id));
-        writer.is_some_and(|writer| overlap(&writer.leaf.files, files))
+    let Some(task) = state.task(task) else {
+        return Vec::new();
     };
-    let notes = state
-        .notes
-        .iter()
-        .rev()
-        .filter(|note| note.kind != NoteKind::Debt);
-    let mut chosen: Vec<(bool, usize, &Note)> = notes
-        .enumerate()
-        .map(|(age, note)| (!is_near(note), age, note))
-        .collect();
-    chosen.sort_by_key(|(is_far, age, _)| (*is_far, *age));
-    chosen.truncate(NOTES_PER_PAYLOAD);
-    chosen.sort_by_key(|(_, age, _)| Reverse(*age));
-    chosen.into_iter().map(|(_, _, note)| note).collect()
+    let leaf = &task.leaf;
+    let is_near = |writer: &TaskId| {
+        let files = state.task(writer).map(|writer| &writer.leaf.files);
+        leaf.dependencies.contains(writer) || files.is_some_and(|files| overlap(files, &leaf.files))
+    };
+    let concerns = |note: &Note| match (&note.place, &note.task) {
+        (Some(place), _) => overlap(&[place], &leaf.files) || leaf.title.contains(place.as_str()),
+        (None, Some(writer)) => is_near(writer),
+        (None, None) => true,
+    };
+    let is_open = |note: &&Note| note.kind != NoteKind::Debt && !note.ended && concerns(note);
+    let notes: Vec<&Note> = state.notes.iter().filter(is_open).collect();
+    notes[notes.len().saturating_sub(NOTES_PER_PAYLOAD)..].to_vec()
 }
 
 /// Renders the whole of `notepad.md`.

@@ -1,5 +1,5 @@
 //! Builds the one text a builder works from: what to do, what to leave alone, what others did before, and the exact
-//! command that submits the work. It has at most [`MAX_PAYLOAD_BYTES`]. If the parts don't fit, they are cut in order
+//! command that submits the work. It has at most [`MAX_PAYLOAD_BYTES`], or more for a large task. If the parts don't fit, they are cut in order
 //! of rank, first down to the useful minimum and then, if necessary, to almost nothing. Each cut part says how much is
 //! missing and where to find it.
 
@@ -12,8 +12,11 @@ use crate::interview::Interview;
 use fp_plan::plan::task::Task;
 use fp_plan::text::{prompt_lines, prompt_text};
 
-/// Maximum payload in bytes.
+/// Maximum payload in bytes, and that of a task from [`LARGE`] on.
 pub const MAX_PAYLOAD_BYTES: usize = 8 * 1024;
+pub const MAX_LARGE_PAYLOAD_BYTES: usize = 10 * 1024;
+/// Complexity from which a task needs more room.
+const LARGE: u32 = 7;
 
 /// Facts in a payload that come from neither the state nor the leaf.
 #[derive(Debug, Clone, Copy)]
@@ -44,14 +47,18 @@ struct Section {
     parts: Vec<PayloadPart>,
 }
 
-/// Builds the payload of `task`, which must be claimed. At most [`MAX_PAYLOAD_BYTES`], as long as each path in `around`
-/// has no more than a few hundred bytes.
+/// Builds the payload of `task`, which must be claimed. At most its maximum, as long as each path in `around` has no more
+/// than a few hundred bytes.
 pub fn payload(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around<'_>) -> String {
+    let most = match task.leaf.complexity >= LARGE {
+        true => MAX_LARGE_PAYLOAD_BYTES,
+        false => MAX_PAYLOAD_BYTES,
+    };
     let mut sections = sections::all_sections(state, task, leaf, around);
     let whole_text =
         |sections: &[Section]| sections.iter().map(Section::to_text).collect::<String>();
     let text = whole_text(&sections);
-    if text.len() <= MAX_PAYLOAD_BYTES {
+    if text.len() <= most {
         return text;
     }
     sections[0].parts.push(sections::where_whole(task, around));
@@ -62,7 +69,7 @@ pub fn payload(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around
     for to_the_last in [false, true] {
         for part in &mut ranked {
             let mut before = part.byte_count();
-            while length > MAX_PAYLOAD_BYTES && part.shrink(to_the_last) {
+            while length > most && part.shrink(to_the_last) {
                 let after = part.byte_count();
                 (length, before) = (length + after - before, after);
             }
@@ -98,7 +105,6 @@ pub(super) enum Rank {
     /// Repeats another part of the payload.
     Twice,
     Notes,
-    Distant,
     Direct,
     References,
     Hints,
@@ -119,7 +125,7 @@ impl Rank {
     /// task can't be done without stays whole in the first round.
     fn kept_lines(self) -> (usize, usize) {
         match self {
-            Self::Twice | Self::Distant => (0, 0),
+            Self::Twice => (0, 0),
             Self::Notes | Self::Answers => (2, 0),
             Self::Direct => (usize::MAX, 0),
             Self::Feedback => (12, 6),

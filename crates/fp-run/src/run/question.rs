@@ -75,6 +75,8 @@ pub enum Topic {
     },
     /// A check at the end of the run failed.
     EndChecks,
+    /// The result as a whole did not pass.
+    WholeFailed,
     /// Something these tasks were planned on has changed.
     Drift(Vec<TaskId>),
     /// Test-driven work: a task's checks already pass before the work.
@@ -112,6 +114,7 @@ impl Topic {
             }
             Self::BuildersSilent
             | Self::EndChecks
+            | Self::WholeFailed
             | Self::Drift(_)
             | Self::CheckoutChanged { .. } => None,
         }
@@ -221,6 +224,8 @@ pub enum AnswerChoice {
     /// Add a task to the plan.
     #[strum(to_string = "Add a task")]
     AddTask,
+    /// Add tasks that mend what was found.
+    Repair,
     /// End the run as finished.
     #[strum(to_string = "Finish anyway")]
     Finish,
@@ -286,6 +291,9 @@ impl AnswerChoice {
             (AddTask, _) => {
                 "a task that fixes it, with `fp task add`; the checks run again after it"
             }
+            (Repair, _) => {
+                "add up to five tasks that mend it, with the files and commands of those that made it"
+            }
             (Finish, _) => "the run is finished as it is; the report says what failed",
         }
     }
@@ -314,6 +322,7 @@ impl Topic {
             Self::Drift(_) => ("Drift", &[Keep, Revise, Stop], Keep),
             Self::PassesBefore(_) => ("Test first", &[Build, Done, Stop], Build),
             Self::EndChecks => ("Last checks", &[AddTask, Finish, Stop], Finish),
+            Self::WholeFailed => ("Last verdict", &[Repair, Finish, Stop], Repair),
             Self::Budget { task: None, .. } => ("Budget", &[Continue, Stop], Stop),
             Self::Budget { .. } => ("Budget", &[Continue, GiveUp, Stop], GiveUp),
             Self::Clarify(_) => ("Task", &[], Continue),
@@ -377,6 +386,9 @@ impl Topic {
                 format!("The budget of {of} is {limit}, and {spent} is spent. {GO_ON}")
             }
             Self::EndChecks => format!("No task is left, but a check fails: {reason}. {GO_ON}"),
+            Self::WholeFailed => format!(
+                "No task is left, but the result does not hold as a whole: {reason} {GO_ON}"
+            ),
             Self::BuildersSilent => {
                 format!("Tasks are ready, but builders end without taking one{reason}. {GO_ON}")
             }
@@ -390,7 +402,7 @@ pub(super) fn safe_line(text: &str) -> String {
 }
 
 /// Like [`safe_line`], but cuts to at most `max` bytes.
-pub(super) fn said_within(text: &str, max: usize) -> String {
+pub(crate) fn said_within(text: &str, max: usize) -> String {
     let safe = prompt_lines(text, max);
     let lines = safe.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.collect::<Vec<_>>().join(" ")

@@ -14,7 +14,7 @@ use super::state::{ChecksBefore, RunStatus, State, Status, TaskState};
 use fp_plan::plan::Graph;
 use fp_plan::plan::id::{AgentName, TaskId};
 use fp_plan::plan::path::{held, meet};
-use fp_plan::settings::{ExecutionOrder, Settings};
+use fp_plan::settings::{ExecutionOrder, JudgePolicy, Settings};
 use fp_plan::text::first_few;
 
 /// Finds what keeps each task from being claimed, apart from run-wide obstacles. Built once for many tasks.
@@ -356,6 +356,8 @@ pub struct Policy {
     /// The order among ready tasks.
     pub order: ExecutionOrder,
     pub model: ExecutionModel,
+    /// The tasks that a verifier judges.
+    pub judge: JudgePolicy,
     /// The leaves' composite signals, 1 to 5, if the order uses them. A missing one counts as 0.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub composites: BTreeMap<TaskId, u8>,
@@ -372,6 +374,7 @@ impl Policy {
                 true => ExecutionModel::Tdd,
                 false => ExecutionModel::Parallel,
             },
+            judge: settings.verify.judge,
             composites: composites.into_iter().filter(|_| by_signal).collect(),
         }
     }
@@ -413,6 +416,8 @@ mod tests {
                     after: Vec::new(),
                     files: files.clone(),
                     complexity: 1,
+                    risky: false,
+                    contract: false,
                     references: Vec::new(),
                     stamps: None,
                     exclusive: Vec::new(),

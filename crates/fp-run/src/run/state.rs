@@ -232,6 +232,12 @@ pub struct State {
     pub undone: Vec<String>,
     /// The checks run at the end, once no task was left.
     pub end_checks: Option<Vec<Check>>,
+    /// The verdict on the result as a whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole_verdict: Option<TaskVerdict>,
+    /// Number of verifiers started for it.
+    #[serde(skip_serializing_if = "crate::is_default")]
+    pub whole_verifiers: u32,
     /// Number of times the lead was told to continue since anything else happened.
     pub lead_nudges: u32,
     /// Position of each task by id.

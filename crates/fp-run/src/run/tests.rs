@@ -11,7 +11,7 @@ use super::event::{
 };
 use super::inquiry::Extension;
 use super::next::{LeadAction, LeadTurn, RunSurroundings};
-use super::planning::{PASSES, Planning, ROUNDS, Seen};
+use super::planning::{Planning, ROUNDS, Seen};
 use super::question::{AnswerChoice, AnswerOption};
 use super::ready::Obstacle;
 use super::state::{CommitIntent, MeasuredWork, Role, State, Status, TaskState};
@@ -78,6 +78,8 @@ fn leaf(number: usize, dependencies: &[usize], file: usize) -> Leaf {
         stamps: None,
         exclusive: Vec::new(),
         complexity: 1,
+        risky: false,
+        contract: false,
         phase: 0,
     }
 }

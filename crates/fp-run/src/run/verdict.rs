@@ -33,6 +33,19 @@ pub struct VerifierOpinion {
     pub tree: Option<String>,
 }
 
+impl VerifierOpinion {
+    /// The verdict on an iteration, with the reasons against a pass.
+    pub(super) fn into_verdict(self, iteration: u32, reasons: Vec<String>) -> TaskVerdict {
+        TaskVerdict {
+            pass: reasons.is_empty(),
+            iteration,
+            judgements: self.judgements,
+            summary: self.summary,
+            reasons,
+        }
+    }
+}
+
 /// The reason why an opinion is incomplete or invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -131,7 +144,8 @@ fn doubt_of_checks(task: &TaskState, opinion: &VerifierOpinion) -> Option<(Topic
         told.extend(told_end(check, false));
         is_again |= before.contains(&check.name);
     }
-    let all_hold = opinion.judgements.iter().all(|judged| judged.pass);
+    let is_judged = !opinion.judgements.is_empty();
+    let all_hold = is_judged && opinion.judgements.iter().all(|judged| judged.pass);
     told.push(match (all_hold && by_commands_alone, is_again) {
         _ if commands.is_empty() => return None,
         (true, _) => "Each criterion was judged to hold.".to_owned(),
@@ -179,13 +193,7 @@ impl State {
         let doubt = doubt_of_checks(task, &opinion);
         events.push(Event::Judged {
             task: id.clone(),
-            verdict: TaskVerdict {
-                pass,
-                iteration: task.iteration,
-                judgements: opinion.judgements,
-                summary: opinion.summary,
-                reasons,
-            },
+            verdict: opinion.into_verdict(task.iteration, reasons),
         });
         if let Some((topic, reason)) = doubt {
             events.push(self.ask_about(topic, &reason));

@@ -66,7 +66,7 @@ pub(super) fn own_calls_are_about_to_run(
                 .map(|name| format!("you are {name}: claim under that name")),
             (RoleCall::Verdict { task, .. }, _) => {
                 let agent = hook.agent(None).filter(|_| caller != Caller::Lead);
-                refuse_verdict(&run.state, agent.as_ref(), task)
+                refuse_verdict(&run.state, agent.as_ref(), task.as_ref())
             }
         };
         if let Some(reason) = reason {

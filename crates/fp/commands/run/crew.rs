@@ -16,6 +16,7 @@ use fp_host::file::acquire;
 use fp_host::plan::OpenPlan;
 use fp_host::process::CommandEnd;
 use fp_host::run::verify::verifier_folder;
+use fp_host::run::whole::whole_folder;
 use fp_host::run::{fresh_token, worktree};
 use fp_plan::plan::Task;
 use fp_plan::plan::id::{AgentName, TaskId};
@@ -45,6 +46,8 @@ const MAX_WAIT: Duration = Duration::from_secs(300);
 const TRIES: u32 = 3;
 /// Time within which a failure counts as immediate.
 const AT_ONCE: Duration = Duration::from_secs(10);
+/// Silence after which a verifier is replaced: the longest time for a verdict.
+const LONGEST_VERDICT: Duration = Duration::from_secs(600);
 /// Number of checks for signs of life within the time after which an agent counts as silent.
 const LOOKS: u32 = 4;
 /// Capacity of the news queue; a process that produces more has to wait.
@@ -134,8 +137,11 @@ impl AgentTask {
                 iteration,
                 ..
             } => {
-                let cwd = verifier_folder(plan, state, &task)?;
-                let task = Some((task, iteration));
+                let cwd = match &task {
+                    Some(task) => verifier_folder(plan, state, task)?,
+                    None => whole_folder(plan, state)?,
+                };
+                let task = task.map(|task| (task, iteration));
                 Some(Self {
                     name,
                     role: Role::Verifier,
@@ -456,7 +462,10 @@ impl<'c> Crew<'c> {
                 let has_ended = member
                     .end
                     .is_some_and(|(since, _)| member.is_closed || since.elapsed() > DRAIN);
-                let is_silent = member.is_silent(silence);
+                let is_silent = member.is_silent(match member.task.role {
+                    Role::Builder => silence,
+                    Role::Verifier => silence.min(LONGEST_VERDICT),
+                });
                 let is_over = has_ended || is_refused || is_silent;
                 is_over.then(|| (name.clone(), member.end.map(|(_, end)| end)))
             })

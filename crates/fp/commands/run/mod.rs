@@ -4,20 +4,22 @@
 mod crew;
 mod view;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use fp_host::error::HostErrorKind;
+use fp_host::error::{HostErrorKind, HostResult};
 use fp_host::file::acquire;
 use fp_host::fleet;
 use fp_host::plan::OpenPlan;
 use fp_host::run::fresh_token;
+use fp_host::run::whole::judge_by_checks;
 use fp_host::run::worktree::{self, Worktrees};
 use fp_host::screen::Screen;
 use fp_host::trust::{Consent, ConsentSource};
-use fp_plan::plan::id::{AgentName, PlanId};
+use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 use fp_plan::settings::{AgentPlayer, SpendingLimit};
 use fp_plan::text::{shown_command, wrapped};
 use fp_run::report::standing::LeadPresence;
@@ -153,6 +155,7 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         view,
         attended,
         ended: Vec::new(),
+        checks: BTreeMap::new(),
         stop: Stop::No,
         cut_off: None,
     };
@@ -285,6 +288,8 @@ struct Lead<'c> {
     attended: bool,
     /// Agents whose end isn't in the log yet.
     ended: Vec<AgentName>,
+    /// The tasks whose checks run.
+    checks: BTreeMap<TaskId, JoinHandle<HostResult<()>>>,
     stop: Stop,
     /// The reason why other machines can't be reached.
     cut_off: Option<String>,
@@ -358,8 +363,9 @@ impl Lead<'_> {
                 LeadAction::Deadlock { chain: why } | LeadAction::Revise { due: why } => {
                     chain = Some(why)
                 }
-                LeadAction::Wait { .. } if self.crew.is_idle() => again = Some(begun + AGAIN),
-                LeadAction::Wait { .. } | LeadAction::Judge { .. } => {}
+                LeadAction::Wait { .. } if self.is_idle() => again = Some(begun + AGAIN),
+                LeadAction::Wait { .. } => {}
+                LeadAction::Check { task, iteration } => self.start_checks(task, iteration),
                 LeadAction::Spawn { .. }
                 | LeadAction::Resume { .. }
                 | LeadAction::Verify { .. } => {
@@ -375,7 +381,8 @@ impl Lead<'_> {
         let mut is_news = self.plan.load()?.state.seq != state.seq + started;
         loop {
             self.look(TICK)?;
-            if self.stop == Stop::Now || (self.stop == Stop::Finishing && self.crew.is_idle()) {
+            self.end_checks()?;
+            if self.stop == Stop::Now || (self.stop == Stop::Finishing && self.is_idle()) {
                 return Ok(Some(LeadEnd::Stopped));
             }
             if let Some((question, label)) = self.view.answered() {
@@ -397,7 +404,7 @@ impl Lead<'_> {
             if is_news && begun.elapsed() >= PAUSE {
                 return Ok(None);
             }
-            if !self.crew.is_idle() || is_news {
+            if !self.is_idle() || is_news {
                 continue;
             }
             if let Some(chain) = chain {
@@ -410,6 +417,47 @@ impl Lead<'_> {
                 return Ok(None);
             }
         }
+    }
+
+    /// True if nothing is under way.
+    fn is_idle(&self) -> bool {
+        self.crew.is_idle() && self.checks.is_empty()
+    }
+
+    /// Runs the checks of `task` beside everything else, unless they run already.
+    fn start_checks(&mut self, task: TaskId, iteration: u32) {
+        if self.checks.contains_key(&task) || self.stop != Stop::No {
+            return;
+        }
+        let (plan, worker, id) = (
+            Arc::clone(self.plan),
+            self.context.without_notes(),
+            task.clone(),
+        );
+        let decide = move || judge_by_checks(&plan, &id, iteration, || worker.now()).map(drop);
+        self.checks.insert(task, thread::spawn(decide));
+    }
+
+    /// Takes in the checks that have ended. A task that is no longer submitted needs none.
+    fn end_checks(&mut self) -> Result<(), CommandError> {
+        let ended = self
+            .checks
+            .iter()
+            .filter(|(_, checks)| checks.is_finished());
+        let ended: Vec<TaskId> = ended.map(|(task, _)| task.clone()).collect();
+        for task in ended {
+            let Some(checks) = self.checks.remove(&task) else {
+                continue;
+            };
+            let decided = checks
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let state = self.plan.load()?.state;
+            if state.checks_due().any(|due| due.leaf.id == task) {
+                decided?;
+            }
+        }
+        Ok(())
     }
 
     /// Lets the finished agents end on their own, so that they report their cost.

@@ -1,18 +1,17 @@
 //! Fields of leaves, dropped, emptied, misspelt, repeated, or in the wrong place.
 
 use fp_plan::diagnostic::Span;
-use fp_plan::plan::FieldKind;
+use fp_plan::plan::{FieldKind, Task};
 
 use super::{of_leaves, parents};
-use crate::mutation::base::{Base, Mutant, field, lines_of};
+use crate::mutation::base::{At, Base, Mutant, field, lines_of};
 
 /// Fields that a leaf must have, and the rule that requires them.
-const NEEDED: [(FieldKind, &str); 5] = [
+const NEEDED: [(FieldKind, &str); 4] = [
     (FieldKind::Acceptance, "missing-acceptance"),
     (FieldKind::Files, "missing-files"),
     (FieldKind::TestsRequired, "missing-tests-required"),
     (FieldKind::Hints, "missing-hints"),
-    (FieldKind::Guardrails, "missing-guardrails"),
 ];
 
 pub(super) fn dropped_fields(base: &Base) -> Vec<Mutant> {
@@ -166,8 +165,8 @@ pub(super) fn complexity(base: &Base) -> Vec<Mutant> {
             ("missing-complexity", "small"),
             ("missing-complexity", "2.5"),
             ("missing-complexity", "99999999999999999999"),
-            ("over-complexity", "5"),
-            ("over-complexity", "7"),
+            ("over-complexity", "8"),
+            ("over-complexity", "9"),
             ("over-complexity", "10"),
         ];
         let dropped = if base.is_heading(leaf) {
@@ -187,30 +186,39 @@ pub(super) fn complexity(base: &Base) -> Vec<Mutant> {
     })
 }
 
-pub(super) fn no_boundary(base: &Base) -> Vec<Mutant> {
-    of_leaves(base, |leaf| {
-        let guardrails = leaf.fields.items(FieldKind::Guardrails);
-        let Some(boundary) = guardrails
-            .iter()
-            .find(|item| item.text.contains("modify files outside"))
-        else {
-            return Vec::new();
+pub(super) fn boilerplate(base: &Base) -> Vec<Mutant> {
+    let bare: Vec<&Task> = base
+        .leaves()
+        .filter(|leaf| field(leaf, FieldKind::Guardrails).is_none())
+        .collect();
+    let lines = [
+        "Do NOT add new dependencies",
+        "Do NOT modify files outside: a, b.",
+        "do not add new dependencies; Do NOT modify files outside: src",
+    ];
+    let text = |line: &str| {
+        let add = |leaf: &&Task| {
+            let text = base.with_field(leaf, &format!("Guardrails: {line}"));
+            let added = text.len() - base.text.len();
+            let at = text
+                .bytes()
+                .zip(base.text.bytes())
+                .take_while(|(a, b)| a == b)
+                .count();
+            let at = text[..at].rfind('\n').map_or(0, |end| end + 1);
+            (Span::new(at, at), text[at..at + added].to_owned())
         };
-        [
-            "Do NOT touch other files",
-            "Leave the rest alone",
-            "Modify files outside: src",
-        ]
-        .map(|text| {
-            base.mutant(
-                "missing-file-boundary",
-                leaf,
-                text,
-                base.replaced(boundary.span, text),
-            )
-        })
-        .into()
-    })
+        base.changed(&mut bare.iter().map(add).collect::<Vec<_>>())
+    };
+    let mutant = |line: &&str| Mutant {
+        rule: "boilerplate",
+        what: (*line).to_owned(),
+        at: At::Anywhere,
+        touched: bare.iter().map(|leaf| leaf.id.to_string()).collect(),
+        text: text(line),
+    };
+    let mutants = lines.iter().filter(|_| bare.len() > 2);
+    mutants.map(mutant).collect()
 }
 
 pub(super) fn many_hints(base: &Base) -> Vec<Mutant> {

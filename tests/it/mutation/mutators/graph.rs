@@ -241,3 +241,32 @@ pub(super) fn six_children(base: &Base) -> Vec<Mutant> {
         })
         .collect()
 }
+
+/// Leaves that become so small that another one of the same file could hold them.
+pub(super) fn mouthfuls(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        let shares = |other: &Task| {
+            other
+                .files()
+                .any(|file| leaf.files().any(|own| own == file))
+        };
+        let is_beside = |other: &&Task| other.id != leaf.id && other.parent == leaf.parent;
+        let has_room = |other: &&Task| other.complexity.is_some_and(|it| (3..=5).contains(&it));
+        let mut others = base.leaves().filter(is_beside).filter(has_room);
+        let source = leaf.fields.value(FieldKind::Complexity);
+        match (others.any(shares), source) {
+            (true, Some(source)) => ["1", "2"]
+                .map(|complexity| {
+                    let text = base.replaced(source.span, complexity);
+                    base.mutant(
+                        "fragmentation",
+                        leaf,
+                        format!("complexity {complexity}"),
+                        text,
+                    )
+                })
+                .into(),
+            _ => Vec::new(),
+        }
+    })
+}

@@ -65,3 +65,22 @@ pub(super) fn uncovered_requirements(base: &Base) -> Vec<Mutant> {
         .into()
     })
 }
+
+/// Criteria with a file that another leaf makes and that their own leaf doesn't wait for.
+pub(super) fn foreign_names(base: &Base) -> Vec<Mutant> {
+    of_leaves(base, |leaf| {
+        let is_new = |note: &str| note.contains("new");
+        let others = base
+            .leaves()
+            .filter(|other| other.id != leaf.id && !base.waits(leaf, other));
+        let files = others.flat_map(|other| other.fields.items(FieldKind::Files));
+        let made = files.filter(|item| item.note.as_deref().is_some_and(is_new));
+        let made = made.filter(|item| item.text.len() > 2);
+        made.map(|item| {
+            let criterion = format!("`cat {}` prints 3 lines", item.text);
+            let text = base.with_value(leaf, FieldKind::Acceptance, &criterion);
+            base.mutant("foreign-name", leaf, criterion, text)
+        })
+        .collect()
+    })
+}

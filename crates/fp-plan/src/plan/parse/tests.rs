@@ -77,6 +77,8 @@ fn outline(text: &str) -> String {
             ("verify", FieldKind::Verify),
             ("priority", FieldKind::Priority),
             ("description", FieldKind::Description),
+            ("split", FieldKind::Split),
+            ("kind", FieldKind::Kind),
         ] {
             if let Some(value) = fields.text(kind) {
                 write!(out, " {name}={value:?}").unwrap();
@@ -898,6 +900,8 @@ fn every_form_of_every_field_says_the_same() {
         ("Group", "g 1", "group=\"g 1\""),
         ("Verify", "`make a`", "verify=\"make a\""),
         ("Priority", "P1", "priority=\"P1\""),
+        ("Split", "Gate", "split=\"gate\""),
+        ("Kind", "contract", "kind=\"contract\""),
     ];
     for (label, value, expect) in scalars {
         let forms = [

@@ -221,7 +221,8 @@ fn an_alternative_has_one_reason() {
 #[test]
 fn whole_sentences_of_the_goal_are_stated() {
     let goal = "Change `greet`. It takes a NAME,\nand prints it!\n\n1. Exit with 2 without a NAME;\n- Do not\n  add a \
-                flag, e.g. print it twice\n(3) `--loud` prints capitals. See README. Never print\n2 lines of text";
+                flag, e.g. print it twice\n(3) `--loud` prints capitals. See README. Never print\n2 lines of text. Limits: a line has 80 letters; two \
+                pages are enough";
     let check = |text: &str, expect: bool| {
         let document = json!({ "requirements": [{ "id": "R1", "text": text, "by": "auto" }] });
         let mut interview = Interview::parse(&document.to_string()).unwrap();
@@ -238,6 +239,10 @@ fn whole_sentences_of_the_goal_are_stated() {
     check("print it twice", false);
     check("It takes a NAME", false);
     check("It takes a NAME, and prints it in colour", false);
+    check("add a flag", false);
     check("...", false);
     check("lines of text", false);
+    check("A line has 80 letters", true);
+    check("two pages are enough.", true);
+    check("a line has 80", false);
 }

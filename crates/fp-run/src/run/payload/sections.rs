@@ -1,14 +1,12 @@
 //! Fills the sections of a payload.
 
-use std::collections::BTreeSet;
-
 use super::{Around, PayloadPart, Rank, Section, short};
 use crate::run::notepad;
 use crate::run::question::safe_line;
 use crate::run::state::{State, TaskState};
 use fp_plan::plan::field::FieldKind;
-use fp_plan::plan::id::TaskId;
 use fp_plan::plan::task::Task;
+use fp_plan::rules::boilerplate::{BASELINE, repeats_baseline};
 use fp_plan::text::{prompt_path, prompt_text, shell_quoted, shown_command};
 
 /// Maximum length of the quoted goal, in characters.
@@ -31,7 +29,7 @@ pub(super) fn all_sections(
         ),
         ("\n## TASK\n", title_parts(task, leaf)),
         ("\n## EXPECTED OUTCOME\n", vec![criteria_part(leaf)]),
-        ("\n## MUST DO\n", must_do(leaf, around)),
+        ("\n## MUST DO\n", must_do(state, task, leaf, around)),
         ("\n## MUST NOT DO\n", must_not_do(task, leaf)),
         ("", vec![PayloadPart::fixed("", around.specs.lines())]),
         // Helpful background that asks for nothing to be done.
@@ -62,13 +60,13 @@ fn goal_parts(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
     };
     let whole = format!("{file} has them");
     let is_long = around.goal.chars().count() > MAX_GOAL_CHARS;
-    let goal = match is_long {
+    let quoted = match is_long {
         true => first_sentence(around.goal),
         false => around.goal,
     };
     let goal = PayloadPart::new(
         "> ",
-        safe_lines(goal),
+        safe_lines(quoted),
         Rank::Goal,
         "lines of the goal",
         &whole,
@@ -93,15 +91,24 @@ fn goal_parts(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
         .requirements
         .iter()
         .filter(|requirement| covers(&requirement.id));
-    let requirements =
-        requirements.map(|covered| format!("This task covers {}: {}", covered.id, covered.text));
-    let decisions = said.decisions.iter().filter(|decided| {
-        let mut named = said.requirements_named_in(decided).peekable();
-        named.peek().is_none() || named.any(covers)
+    let requirements = requirements.map(|covered| match quoted.contains(&covered.text) {
+        true => format!("This task covers {}, as quoted", covered.id),
+        false => format!("This task covers {}: {}", covered.id, covered.text),
     });
-    let decisions = decisions.map(|decided| match decided.question.is_empty() {
-        true => format!("Decided: {}", decided.answer),
-        false => format!("Decided: {} {}", decided.question, decided.answer),
+    let decisions = said
+        .decisions
+        .iter()
+        .map(|decided| match decided.question.is_empty() {
+            true => format!("Decided: {}", decided.answer),
+            false => format!("Decided: {} {}", decided.question, decided.answer),
+        });
+    let assumptions = said
+        .assumptions
+        .iter()
+        .map(|text| format!("Assumed: {text}"));
+    let decisions = decisions.chain(assumptions).filter(|text| {
+        let mut named = said.requirements_named_in(text).peekable();
+        named.peek().is_none() || named.any(covers)
     });
     let approach = said
         .approach
@@ -152,7 +159,29 @@ fn criteria_part(leaf: &Task<'_>) -> PayloadPart {
     PayloadPart::new("", criteria, Rank::Criteria, "criteria", BEFORE_YOU_BEGIN)
 }
 
-fn must_do(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
+fn must_do(
+    state: &State,
+    task: &TaskState,
+    leaf: &Task<'_>,
+    around: &Around<'_>,
+) -> Vec<PayloadPart> {
+    let contracts = task
+        .leaf
+        .dependencies
+        .iter()
+        .filter_map(|id| state.task(id));
+    let contracts = contracts
+        .filter(|before| before.leaf.contract)
+        .map(|before| {
+            let files = before.leaf.files.iter();
+            let files = files.filter(|file| !task.leaf.files.contains(file));
+            let files: Vec<&str> = files.map(AsRef::as_ref).collect();
+            format!(
+                "Build to the contract of task {}, whose signatures and documentation are fixed: {}",
+                before.leaf.id,
+                files.join(", ")
+            )
+        });
     let place = around.place.map(|place| {
         format!(
             "Work in {place}, your own checkout: `cd` there first, and edit nowhere else. The task's paths are \
@@ -163,6 +192,7 @@ fn must_do(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
     let language = language.map(|name| format!("Write notes, questions and messages in {name}"));
     let references = leaf.references().map(reading_order);
     vec![
+        PayloadPart::fixed("- ", contracts),
         PayloadPart::fixed("- ", place),
         PayloadPart::fixed("- ", around.earlier),
         PayloadPart::fixed("- ", language),
@@ -192,17 +222,7 @@ fn must_not_do(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
         "Do NOT modify files outside: {}{granted} (new test files beside them are fine)",
         files_listed(leaf)
     );
-    let baseline = [
-        "Do NOT add new dependencies",
-        "Do NOT refactor existing code beyond the task scope",
-    ];
-    let is_known = |rail: &str| {
-        let rail = rail.to_lowercase();
-        rail.starts_with("do not modify files outside")
-            || rail.starts_with("do not add new dependencies")
-            || rail.starts_with("do not refactor existing code beyond")
-    };
-    let own = leaf.guardrails().filter(|rail| !is_known(rail));
+    let own = leaf.guardrails().filter(|rail| !repeats_baseline(rail));
     vec![
         PayloadPart::new(
             "- ",
@@ -211,7 +231,7 @@ fn must_not_do(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
             "the boundary",
             BEFORE_YOU_BEGIN,
         ),
-        PayloadPart::fixed("- ", baseline),
+        PayloadPart::fixed("- ", BASELINE),
         PayloadPart::new("- ", own, Rank::Guardrails, "guardrails", BEFORE_YOU_BEGIN),
     ]
 }
@@ -251,13 +271,13 @@ fn context_parts(
     let conventions = around.conventions;
     let conventions =
         conventions.map(|path| format!("Conventions and commands of this code base: {path}"));
-    let (direct, distant) = work_before(state, task);
+    let needed = task.leaf.dependencies.iter();
+    let direct = needed.filter_map(|id| state.task(id)).map(work_of);
     let notes = notepad::relevant_notes(state, id).into_iter();
     let notes = notes.map(|note| format!("Note {}", note.notepad_line()));
     let above = "they are the boundary above";
     let in_log = format!("`fp log {plan} --task {id}` has them");
     let in_evidence = format!("`fp why {plan} TASK --evidence` has each");
-    let in_plan = format!("`fp show {plan}` has them");
     let in_notes = format!("`fp note {plan} list --for {id}` has them");
     vec![
         PayloadPart::new("- ", [files], Rank::Twice, "files", above),
@@ -266,28 +286,8 @@ fn context_parts(
         PayloadPart::fixed("- ", [format!("Tests Required: {required}")]),
         PayloadPart::fixed("- ", conventions),
         PayloadPart::new("- ", direct, Rank::Direct, "tasks before", &in_evidence),
-        PayloadPart::new("- ", distant, Rank::Distant, "tasks further back", &in_plan),
         PayloadPart::new("- ", notes, Rank::Notes, "notes", &in_notes),
     ]
-}
-
-/// The work this task builds on: direct dependencies in full, and one line for each of their own dependencies.
-fn work_before(state: &State, task: &TaskState) -> (Vec<String>, Vec<String>) {
-    let needed = |task: &TaskState| task.leaf.dependencies.clone();
-    let mut seen: BTreeSet<TaskId> = needed(task).into_iter().collect();
-    let (mut direct, mut distant) = (Vec::new(), Vec::new());
-    for before in needed(task).iter().filter_map(|id| state.task(id)) {
-        direct.push(work_of(before));
-        for id in needed(before) {
-            if let Some(behind) = state.task(&id)
-                && seen.insert(id)
-            {
-                let (id, title) = (&behind.leaf.id, &behind.leaf.title);
-                distant.push(format!("Before that, task {id}: {title}"));
-            }
-        }
-    }
-    (direct, distant)
 }
 
 fn work_of(task: &TaskState) -> String {
@@ -359,7 +359,7 @@ fn hand_in(state: &State, task: &TaskState) -> Vec<PayloadPart> {
     }
     let submit = format!(
         "## HAND IN\nWhen it is done, run this and end your turn:\n\n    fp submit {plan} {id} --claim {token}\n\n\
-         Add --note 'GOTCHA: …' (or PATTERN, UTIL, WARN) for what the next builder should know, 'DEBT: …' for work outside your task.\n\n\
+         Add --note 'GOTCHA(PATH): …' (or PATTERN, UTIL, WARN) for what whoever touches PATH should know, 'DEBT(PATH): …' for a defect outside your task.\n\n\
          A file beyond these can't be done without: `fp scope extend {plan} {id} PATH --claim {token} --reason '…'`."
     );
     let clarify = format!(

@@ -273,7 +273,11 @@ fn simulated_wall(part: i64) -> i64 {
                     let task = &machine.state.held_by(&name).unwrap().leaf.id;
                     ends.insert((now + seconds(task), name, None));
                 }
-                LeadAction::Verify { name, task, .. } => {
+                LeadAction::Verify {
+                    name,
+                    task: Some(task),
+                    ..
+                } => {
                     let end = now + seconds(&task) * part / 100;
                     ends.insert((end, name, Some(task)));
                 }

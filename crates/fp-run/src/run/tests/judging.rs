@@ -1,81 +1,270 @@
-//! Tests a run whose lead is the judge: no verifier is started, but the run still waits for the verdict. If a verdict
-//! depends on a command alone, the user is asked.
+//! Tests what is judged by whom: a verifier for a task at risk, its checks for another, and a verifier for the whole. If
+//! a verdict depends on a command alone, the user is asked.
 
 use super::*;
+use crate::run::Policy;
 use crate::run::question::{Question, Topic};
+use fp_plan::settings::JudgePolicy;
 
-fn judging() -> Machine {
-    let mut machine = Machine::new(vec![leaf(1, &[], 0)], true);
-    let events = machine
-        .state
-        .start(RunTerms {
-            lead_judges: true,
-            ..start("s0")
-        })
-        .unwrap();
+/// A run of `leaves` whose policy is `judge`.
+fn judging(leaves: Vec<Leaf>, judge: JudgePolicy) -> Machine {
+    let mut machine = Machine::new(leaves, true);
+    let policy = Policy {
+        judge,
+        ..Policy::default()
+    };
+    let terms = RunTerms {
+        policy,
+        ..start("s0")
+    };
+    let events = machine.state.start(terms).unwrap();
     machine.take(events);
     machine.next(&[]);
     machine.start_agents();
-    machine.claim(&name("builder-1"));
-    machine.submit(&name("builder-1"));
     machine
 }
 
+/// True if a verifier judges the first of two tasks, changed by `change`, under `judge`.
+fn is_judged(judge: JudgePolicy, change: impl Fn(&mut Leaf, &mut TaskState)) -> bool {
+    let mut first = leaf(1, &[], 0);
+    let mut state = TaskState::default();
+    change(&mut first, &mut state);
+    let mut machine = judging(vec![first, leaf(2, &[], 1)], judge);
+    machine.claim(&builder(0));
+    machine.submit(&builder(0));
+    let task = machine.state.task(&id("1")).unwrap().clone();
+    let task = TaskState {
+        iteration: state.iteration.max(1),
+        granted: state.granted,
+        submission: state.submission.or(task.submission.clone()),
+        ..task
+    };
+    machine.state.is_judged(&task)
+}
+
 #[test]
-fn it_is_told_until_there_is_a_verdict() {
-    let mut machine = judging();
-    for _ in 0..3 {
-        let actions = machine.next(&[name("builder-1")]);
-        let [
-            LeadAction::Judge {
-                task,
-                iteration: 1,
-                prompt,
-            },
-        ] = &actions[..]
-        else {
-            panic!("{actions:?}")
-        };
-        assert_eq!(*task, id("1"));
-        assert!(prompt.contains("Run `fp verify p 1`"), "{prompt}");
-        assert_eq!(machine.lead_stops().0, LeadDue::Work);
+fn who_judges_a_task() {
+    use crate::verification::change::{Change, ChangeStatus, FileKind};
+    let plain = |_: &mut Leaf, _: &mut TaskState| {};
+    assert!(is_judged(JudgePolicy::Each, plain));
+    assert!(!is_judged(JudgePolicy::Risk, plain));
+    assert!(!is_judged(JudgePolicy::End, plain));
+    let changed = |path: &'static str, status: ChangeStatus| {
+        move |_: &mut Leaf, task: &mut TaskState| {
+            let change = Change {
+                path: fp_plan::repo_path::RepoPath::from_bytes(path.as_bytes()),
+                status: status.clone(),
+                kind: FileKind::File,
+            };
+            task.submission = Some(MeasuredWork {
+                files: vec![change],
+                ..MeasuredWork::default()
+            });
+        }
+    };
+    assert!(!is_judged(
+        JudgePolicy::Risk,
+        changed("tests/a.rs", ChangeStatus::Added)
+    ));
+    assert!(!is_judged(
+        JudgePolicy::Risk,
+        changed("src/a.rs", ChangeStatus::Modified)
+    ));
+    assert!(is_judged(
+        JudgePolicy::Risk,
+        changed("tests/a.rs", ChangeStatus::Modified)
+    ));
+    let risks: [fn(&mut Leaf, &mut TaskState); 4] = [
+        |leaf, _| leaf.complexity = 5,
+        |leaf, _| leaf.risky = true,
+        |_, task| task.iteration = 2,
+        |_, task| {
+            task.granted.push(super::super::state::Granted {
+                path: "x".into(),
+                reason: String::new(),
+                by: Decider::Auto,
+            })
+        },
+    ];
+    for (number, risk) in risks.into_iter().enumerate() {
+        assert!(is_judged(JudgePolicy::Risk, risk), "risk {number}");
+        assert!(!is_judged(JudgePolicy::End, risk), "risk {number}");
     }
+}
+
+#[test]
+fn the_only_task_of_a_run_is_judged_and_no_whole_after_it() {
+    let mut machine = judging(vec![leaf(1, &[], 0)], JudgePolicy::Risk);
+    machine.claim(&builder(0));
+    machine.submit(&builder(0));
+    assert_eq!(machine.state.checks_due().count(), 0);
+    let actions = machine.next(&[builder(0)]);
+    assert!(
+        matches!(actions[0], LeadAction::Verify { .. }),
+        "{actions:?}"
+    );
     machine.judge(&id("1"), true);
     let actions = machine.next(&[]);
     assert!(
         matches!(actions[..], [LeadAction::Finish { .. }]),
         "{actions:?}"
     );
-    machine.check();
+}
+
+/// Two tasks that passed by their checks.
+fn only_checked() -> Machine {
+    let mut machine = judging(vec![leaf(1, &[], 0), leaf(2, &[1], 1)], JudgePolicy::Risk);
+    for number in ["1", "2"] {
+        machine.claim(&builder(0));
+        machine.submit(&builder(0));
+        for _ in 0..2 {
+            let actions = machine.next(&[builder(0)]);
+            let check = LeadAction::Check {
+                task: id(number),
+                iteration: 1,
+            };
+            assert_eq!(actions, [check]);
+            assert_eq!(machine.lead_stops().0, LeadDue::Work);
+        }
+        machine.check_only(&id(number), true);
+        assert!(machine.state.task(&id(number)).unwrap().is_only_checked());
+        machine.check();
+    }
+    machine
 }
 
 #[test]
-fn what_it_fails_goes_back_to_the_builder() {
-    let mut machine = judging();
-    machine.next(&[name("builder-1")]);
-    machine.judge(&id("1"), false);
-    let actions = machine.next(&[]);
-    let [
-        LeadAction::Resume {
-            name: owner,
-            message,
-            ..
-        },
-        LeadAction::Wait { .. },
-    ] = &actions[..]
-    else {
-        panic!("{actions:?}")
+fn a_task_whose_checks_fail_goes_back_and_is_judged_then() {
+    let mut machine = judging(vec![leaf(1, &[], 0), leaf(2, &[1], 1)], JudgePolicy::Risk);
+    machine.claim(&builder(0));
+    machine.submit(&builder(0));
+    machine.check_only(&id("1"), false);
+    let actions = machine.next(&[builder(0)]);
+    assert!(
+        matches!(actions[0], LeadAction::Resume { .. }),
+        "{actions:?}"
+    );
+    machine.claim(&builder(0));
+    machine.submit(&builder(0));
+    let refused = machine.state.judge_by_checks(&id("1"), 2).unwrap_err();
+    assert_eq!(refused.to_string(), "a verifier judges task 1");
+    let actions = machine.next(&[builder(0)]);
+    assert!(
+        matches!(actions[0], LeadAction::Verify { .. }),
+        "{actions:?}"
+    );
+}
+
+fn whole(pass: bool) -> VerifierOpinion {
+    VerifierOpinion {
+        judgements: vec![Judgement {
+            criterion: 1,
+            pass,
+            evidence: "it prints 3".into(),
+        }],
+        ..VerifierOpinion::default()
+    }
+}
+
+#[test]
+fn the_whole_is_judged_once_no_task_is_left() {
+    let mut machine = only_checked();
+    let judged = |machine: &mut Machine| {
+        let actions = machine.next(&[]);
+        let [
+            LeadAction::Verify {
+                name,
+                task: None,
+                prompt,
+                ..
+            },
+            LeadAction::Wait { .. },
+        ] = &actions[..]
+        else {
+            panic!("{actions:?}")
+        };
+        assert!(prompt.contains("`fp verify p`"), "{prompt}");
+        name.clone()
     };
-    assert_eq!(*owner, name("builder-1"));
-    assert!(message.starts_with("Task 1 did not pass:"), "{message}");
+    let first = judged(&mut machine);
+    machine.start_agents();
+    // One that ends without a verdict is followed by one more, and no third.
+    assert!(matches!(machine.next(&[])[..], [LeadAction::Wait { .. }]));
+    let silent = machine.next(std::slice::from_ref(&first));
+    let [LeadAction::Verify { name: second, .. }, _] = &silent[..] else {
+        panic!("{silent:?}")
+    };
+    assert_ne!(*second, first);
+    let mut gone = Machine {
+        state: machine.state.clone(),
+        log: machine.log.clone(),
+        ..only_checked()
+    };
+    gone.start_agents();
+    let actions = gone.next(std::slice::from_ref(second));
+    assert!(
+        matches!(actions[..], [LeadAction::Finish { .. }]),
+        "{actions:?}"
+    );
+    let events = machine
+        .state
+        .judge_whole(whole(true), &["R1".into()])
+        .unwrap();
+    machine.take(events);
+    assert!(machine.state.whole_verdict.as_ref().unwrap().pass);
+    let actions = machine.next(&[]);
+    assert!(
+        matches!(actions[..], [LeadAction::Finish { .. }]),
+        "{actions:?}"
+    );
+    assert!(
+        machine
+            .state
+            .judge_whole(whole(true), &["R1".into()])
+            .is_err()
+    );
 }
 
 #[test]
-fn a_lead_that_never_judges_is_left_alone() {
-    let mut machine = judging();
-    machine.next(&[name("builder-1")]);
-    let told = (0..10).filter(|_| machine.lead_stops().1).count();
-    assert_eq!(told, NUDGES as usize);
+fn what_the_whole_fails_is_mended_once() {
+    let mut machine = only_checked();
+    machine.next(&[]);
+    let events = machine
+        .state
+        .judge_whole(whole(false), &["R1".into()])
+        .unwrap();
+    machine.take(events);
+    let question = machine.state.open_questions().next().unwrap().clone();
+    assert_eq!(
+        question.text,
+        "No task is left, but the result does not hold as a whole: Criterion 1 (R1): it prints 3. How should it continue?"
+    );
+    assert!(!machine.state.wants_repairs());
+    answer(&mut machine, &question, AnswerChoice::Repair);
+    assert!(machine.state.wants_repairs());
+    assert!(matches!(machine.next(&[])[..], [LeadAction::Revise { .. }]));
+    let repair = Leaf {
+        id: id("repair1"),
+        ..leaf(3, &[], 0)
+    };
+    machine.approve("t2", vec![leaf(1, &[], 0), leaf(2, &[1], 1), repair]);
+    assert!(!machine.state.wants_repairs());
+    let owner = machine.next(&[]);
+    assert!(
+        matches!(
+            owner[0],
+            LeadAction::Spawn { .. } | LeadAction::Resume { .. }
+        ),
+        "{owner:?}"
+    );
+    machine.claim(&builder(0));
+    machine.submit(&builder(0));
+    machine.check_only(&id("repair1"), true);
+    let actions = machine.next(&[builder(0)]);
+    assert!(
+        matches!(actions[..], [LeadAction::Finish { .. }]),
+        "{actions:?}"
+    );
 }
 
 /// Task 1, built but failed because of a command alone, and the open question about it.

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::run::Policy;
+use fp_plan::settings::JudgePolicy;
 
 /// One step of a run; the numbers choose who takes it, and how.
 #[derive(Debug, Clone, Copy)]
@@ -188,14 +190,7 @@ pub(super) fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
                 warnings: 0,
                 failing,
             };
-            machine.take(
-                machine
-                    .state
-                    .planning
-                    .count_pass(&seen)
-                    .into_iter()
-                    .collect(),
-            );
+            machine.take(vec![Event::Validated { pass: 1, seen }]);
         }
         Step::Criticise(tree) => {
             let judged = Critique::of_findings(tree.to_string(), 6, Vec::new());
@@ -287,11 +282,15 @@ proptest! {
         leaves in leaves(),
         done in proptest::sample::subsequence((1..=6).collect::<Vec<usize>>(), 0..=2),
         fates in proptest::collection::vec(0..6u8, 40),
-        lead_judges in proptest::bool::ANY,
+        judge in proptest::sample::select(vec![JudgePolicy::Each, JudgePolicy::Risk, JudgePolicy::End]),
         processes in proptest::bool::ANY,
     ) {
         let mut machine = Machine::imported(leaves, false, &done);
-        let terms = |session: &str| RunTerms { lead_judges, processes, ..start(session) };
+        let terms = |session: &str| RunTerms {
+            policy: Policy { judge, ..Policy::default() },
+            processes,
+            ..start(session)
+        };
         let events = machine.state.start(terms("s0")).unwrap();
         machine.take(events);
         let mut fates = fates.into_iter().cycle();
@@ -328,7 +327,18 @@ proptest! {
                         work(&mut machine, &name, fates.next().unwrap());
                         ended.push(name);
                     }
-                    LeadAction::Verify { name, task, .. } => {
+                    LeadAction::Verify { name, task: None, .. } => {
+                        let opinion = VerifierOpinion {
+                            judgements: vec![Judgement { criterion: 1, pass: fates.next() != Some(1), evidence: "seen".into() }],
+                            ..VerifierOpinion::default()
+                        };
+                        if fates.next() != Some(0) {
+                            let events = machine.state.judge_whole(opinion, &["c".into()]).unwrap();
+                            machine.take(events);
+                        }
+                        ended.push(name);
+                    }
+                    LeadAction::Verify { name, task: Some(task), .. } => {
                         match fates.next().unwrap() {
                             0 => {}
                             1 => machine.fail_by_command(&task, "t"),
@@ -336,12 +346,17 @@ proptest! {
                         }
                         ended.push(name);
                     }
-                    LeadAction::Judge { task, .. } => match fates.next().unwrap() {
+                    LeadAction::Check { task, .. } => match fates.next().unwrap() {
                         0 => {}
-                        fate => machine.judge(&task, fate > 2),
+                        fate => machine.check_only(&task, fate > 2),
                     },
                     LeadAction::Wait { on } => prop_assert!(!on.is_empty()),
                     LeadAction::Ask { .. } => prop_assert!(false, "nobody can be asked"),
+                    LeadAction::Revise { .. } if machine.state.wants_repairs() => {
+                        let mut leaves: Vec<Leaf> = machine.state.tasks.iter().map(|task| task.leaf.clone()).collect();
+                        leaves.push(Leaf { id: id("repair1"), ..leaf(9, &[], 9) });
+                        machine.approve("repaired", leaves);
+                    }
                     LeadAction::Deadlock { chain } | LeadAction::Revise { due: chain } => {
                         prop_assert!(false, "deadlock: {chain:?}");
                     }

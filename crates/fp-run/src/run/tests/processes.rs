@@ -277,7 +277,7 @@ fn a_task_over_its_budget_is_the_only_one_that_waits() {
     else {
         panic!("{actions:?}")
     };
-    assert_eq!(*verified, id("2"));
+    assert_eq!(*verified, Some(id("2")));
     assert_eq!(
         options
             .iter()

@@ -377,6 +377,8 @@ fn what_was_said_of_a_revised_task_is_dropped() {
         kind: NoteKind::Warn,
         text: "it can't be run".into(),
         task: Some(id(task)),
+        place: None,
+        ended: false,
     };
     let failed = machine.state.fail(&id("1"), "no").unwrap();
     machine.take(failed);

@@ -1,0 +1,146 @@
+//! Adds tasks that mend what the verdict on the whole found, once the user, or a rule, has chosen that. They have the
+//! files and commands of the tasks that made it, so nothing new may run.
+
+use std::collections::BTreeSet;
+
+use fp_host::file;
+use fp_host::plan::OpenPlan;
+use fp_host::run::whole::whole_criteria;
+use fp_host::trust::ConsentSource;
+use fp_plan::edit::{LeafPlace, with_leaf};
+use fp_plan::markdown;
+use fp_plan::plan::field::FieldKind;
+use fp_plan::plan::{Plan, Task, parse};
+use fp_plan::text::{clipped, one_line};
+use fp_run::run::State;
+use fp_run::run::event::{Decider, Judgement};
+use fp_run::run::judging::{MOST_REPAIRS, REPAIR};
+use fp_run::run::question::Topic;
+
+use super::approve::Proposal;
+use crate::context::Context;
+use crate::error::CommandError;
+
+/// Maximum length of a requirement in a title, and of what the verifier saw, in characters.
+const MAX_TITLE: usize = 60;
+const MAX_SEEN: usize = 800;
+
+/// Adds the tasks and approves them, if they are wanted.
+///
+/// # Errors
+/// The tree was edited since its approval, or can't take them.
+pub(super) fn add_repairs(plan: &OpenPlan, context: &Context) -> Result<(), CommandError> {
+    let state = plan.load()?.state;
+    if !state.wants_repairs() {
+        return Ok(());
+    }
+    let refused = |said: String| {
+        let id = plan.id();
+        CommandError::refused(format!(
+            "what the last verdict found can't be planned: {said}"
+        ))
+        .with_hint(format!(
+            "add the tasks with `fp task add {id} …`, then `fp approve {id}`"
+        ))
+    };
+    let tree = context.tree(plan)?;
+    let approved: BTreeSet<&str> = state
+        .tasks
+        .iter()
+        .map(|task| task.leaf.id.as_str())
+        .collect();
+    let parsed = tree.parse();
+    let others = parsed.leaves().filter(|leaf| !approved.contains(&*leaf.id));
+    let others: Vec<&str> = others.map(|leaf| &*leaf.id).collect();
+    if !tree.edited(&state).is_empty() || others.iter().any(|id| !id.starts_with(REPAIR)) {
+        return Err(refused("tasks.md was edited since its approval".to_owned()));
+    }
+    let text = match others.is_empty() {
+        true => with_repairs(&tree.text, &state, &whole_criteria(plan)).map_err(refused)?,
+        // A killed call has written them.
+        false => tree.text.clone(),
+    };
+    let (after, _) = parse(&text);
+    let proposal = Proposal::new(plan, &text, &after, context)?;
+    let known = Proposal::new(plan, &tree.text, &parsed, context)?;
+    if !proposal.all_commands().is_subset(&known.all_commands()) {
+        return Err(refused("they would run other commands".to_owned()));
+    }
+    file::atomic_write(&plan.folder.file("tasks.md"), text.as_bytes())?;
+    let asked = state.questions.iter().rev();
+    let mut answered = asked.filter(|asked| asked.question.topic == Topic::WholeFailed);
+    let how = match answered.next().map(|asked| asked.by) {
+        Some(Decider::User) => ConsentSource::Question,
+        _ => ConsentSource::Prompt,
+    };
+    proposal.approve(how, context)?;
+    Ok(())
+}
+
+/// The tree `text` with a task for each failed judgement, up to the limit.
+fn with_repairs(text: &str, state: &State, criteria: &[String]) -> Result<String, String> {
+    let (tree, _) = parse(text);
+    let root = tree.root.map(|root| &tree.tasks[root]);
+    let root = root.filter(|root| !root.synthetic);
+    let root = root.ok_or("the tree has no root of its own")?;
+    let verdict = state.whole_verdict.iter();
+    let failed = verdict.flat_map(|verdict| &verdict.judgements);
+    let failed = failed.filter(|judged| !judged.pass).take(MOST_REPAIRS);
+    let mut text = text.to_owned();
+    for (number, judged) in (1..).zip(failed) {
+        let criterion = judged
+            .criterion
+            .checked_sub(1)
+            .and_then(|at| criteria.get(at));
+        let leaf = repair_text(number, judged, criterion.map_or("", String::as_str), &tree);
+        let edited = with_leaf(&text, LeafPlace::Below(&root.id), &leaf);
+        text = edited.map_err(|error| error.to_string())?.text;
+    }
+    Ok(text)
+}
+
+/// The text of a task that mends what `judged` found.
+fn repair_text(number: usize, judged: &Judgement, criterion: &str, tree: &Plan<'_>) -> String {
+    let line = |text: &str| markdown::inline(&one_line(text));
+    let requirement = criterion.split(':').next().unwrap_or_default();
+    let covers = |leaf: &&Task<'_>| {
+        let mut covered = leaf.fields.items(FieldKind::Covers).iter();
+        covered.any(|item| item.text.eq_ignore_ascii_case(requirement))
+    };
+    let mut makers: Vec<&Task<'_>> = tree.leaves().filter(covers).collect();
+    let is_covered = !makers.is_empty();
+    if !is_covered {
+        makers = tree.leaves().collect();
+    }
+    let together = |of: fn(&Task<'_>) -> Vec<String>| -> BTreeSet<String> {
+        makers.iter().flat_map(|maker| of(maker)).collect()
+    };
+    let files = together(|maker| maker.files().map(str::to_owned).collect());
+    let commands = together(|maker| maker.test_commands().map(str::to_owned).collect());
+    let files: Vec<String> = files.into_iter().collect();
+    let tests = if makers.iter().any(|maker| maker.tests_required()) {
+        "yes"
+    } else {
+        "no"
+    };
+    let seen = clipped(&one_line(&judged.evidence), MAX_SEEN);
+    let mut text = format!(
+        "- [ID: {REPAIR}{number}] Mend what misses {} (Complexity: 4)\n  - Acceptance:\n    - It holds that {}\n    \
+         - What a verifier saw no longer happens: {}\n  - Files: {}\n  - Tests Required: {tests}\n  - Hints:\n    \
+         - Look first for what the tests of the plan don't have\n  - Risk: high\n",
+        line(&clipped(&one_line(criterion), MAX_TITLE)),
+        line(criterion),
+        line(&seen),
+        files.join(", "),
+    );
+    if !commands.is_empty() {
+        text += "  - Test Commands:\n";
+    }
+    for command in commands {
+        text += &format!("    - {command}\n");
+    }
+    if is_covered {
+        text += &format!("  - Covers: {requirement}\n");
+    }
+    text
+}
