@@ -227,8 +227,7 @@ fn tree() -> String {
                 text,
                 "  - [ID: {id}] {title} (Complexity: {complexity})\n    - Acceptance:\n      - {first}\n      - {second}\n    \
                  - Dependencies: {after}\n    - Files: {file} (new)\n    - Tests Required: no\n    - Hints:\n      \
-                 - Keep it to the standard library\n    - Guardrails:\n      - Do NOT modify files outside: {file}\n      \
-                 - Do NOT add new dependencies\n    - Test Commands: sh tests/run.sh {name}\n"
+                 - Keep it to the standard library\n    - Test Commands: sh tests/run.sh {name}\n"
             );
         }
     }

@@ -99,8 +99,7 @@ fn tree() -> String {
         let lines = format!(
             "- [ID: {task}] Say {word} (Complexity: 2)\n  - Acceptance:\n    - `bin/{word}` prints `{word}`\n  \
              - Dependencies: {dependencies}\n  - Files: {program}, {test}\n  - Tests Required: yes\n  - Hints:\n    \
-             - Follow bin/hello\n    - One line is enough\n  - Guardrails:\n    \
-             - Do NOT modify files outside: {program}, {test}\n    - Do NOT add new dependencies\n  \
+             - Follow bin/hello\n    - One line is enough\n  \
              - Test Commands: sh {test}\n"
         );
         for line in lines.lines() {

@@ -39,8 +39,7 @@ fn leaf(number: usize) -> String {
     format!(
         "- [ID: {number}] Write page {number} (Complexity: 2)\n  - Acceptance:\n    - `pages/{number}.txt` says {number}\n  \
          - Dependencies: none\n  - Files: pages/{number}.txt\n  - Tests Required: no\n  - Hints:\n    - One line\n    \
-         - Nothing else\n  - Guardrails:\n    - Do NOT modify files outside: pages/{number}.txt\n    \
-         - Do NOT add new dependencies\n  - Test Commands: grep -q {number} pages/{number}.txt\n"
+         - Nothing else\n  - Test Commands: grep -q {number} pages/{number}.txt\n"
     )
 }
 

@@ -136,9 +136,6 @@ pub(crate) const TASKS: &str = "\
     - Hints:
       - Follow `shout` in lib/text.sh
       - Only the first letter changes
-    - Guardrails:
-      - Do NOT modify files outside: lib/text.sh, tests/text_test.sh
-      - Do NOT add new dependencies
     - Test Commands: sh tests/text_test.sh
   - [ID: 1.2] Say goodbye (Complexity: 2)
     - Acceptance:
@@ -149,9 +146,6 @@ pub(crate) const TASKS: &str = "\
     - Hints:
       - Follow bin/hello
       - Use `shout`
-    - Guardrails:
-      - Do NOT modify files outside: bin/bye, tests/bye_test.sh
-      - Do NOT add new dependencies
     - Test Commands: sh tests/bye_test.sh
 - [ID: 2] Greet by name (Complexity: 3)
   - Acceptance:
@@ -162,9 +156,6 @@ pub(crate) const TASKS: &str = "\
   - Hints:
     - Use `title`
     - Run bin/bye at the end
-  - Guardrails:
-    - Do NOT modify files outside: bin/greet, tests/greet_test.sh
-    - Do NOT add new dependencies
   - Test Commands: sh tests/greet_test.sh
 ";
 

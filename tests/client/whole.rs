@@ -31,9 +31,6 @@ const DIRECT_TREE: &str = "\
   - Hints:
     - The line goes below the first
     - Nothing else changes
-  - Guardrails:
-    - Do NOT modify files outside: bin/hello
-    - Do NOT add new dependencies
   - Test Commands: sh tests/hello_test.sh
   - Covers: R1
 ";

@@ -231,7 +231,7 @@ fn latest_instruction(request: &Request, position: usize) -> Option<&str> {
 }
 
 fn is_same(payload: &str, assignment: &Assignment<'_>) -> bool {
-    payload.contains("fp submit") && {
+    payload.contains("## TASK") && {
         let other = self::assignment(payload);
         (other.task, other.iteration) == (assignment.task, assignment.iteration)
     }
