@@ -56,10 +56,8 @@ pub(crate) fn prediction_terms(
 }
 
 fn pace_key(program: &str, model: Option<&str>) -> String {
-    match model {
-        Some(model) => format!("{program} {model}"),
-        None => program.to_owned(),
-    }
+    let words: Vec<&str> = std::iter::once(program).chain(model).collect();
+    words.join(" ")
 }
 
 /// Adds what the tasks of the finished run of `plan` took.

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::bundle::plugin;
 use crate::cast::OVER;
 use crate::request::{Block, Entry, Request, Speaker, call, text};
-use crate::run::{PLAN, assert_built, cast, events, sample};
+use crate::run::{PLAN, all_events, assert_built, cast, events, sample};
 use crate::sample::Sample;
 use crate::session::Client;
 use crate::stand_in::StandIn;
@@ -117,7 +117,12 @@ fn a_lead_that_stops_too_early_goes_on() {
     );
 
     assert_built(&sample);
-    assert_eq!(events(&sample, "leadNudged").len(), 1, "one word is enough");
+    // An agent may end just before its lead stops, which is another reason for a word.
+    let all = all_events(&sample);
+    let is_nudge = |event: &serde_json::Value| event == "leadNudged";
+    assert!(all.iter().any(is_nudge), "{all:?}");
+    let in_a_row = all.windows(2).find(|two| two.iter().all(is_nudge));
+    assert_eq!(in_a_row, None, "one word is enough");
     let told = stand_in
         .of_lead()
         .iter()

@@ -58,15 +58,22 @@ pub(crate) fn status(sample: &Sample) -> Value {
 
 /// The events in the run's log of the given type, such as `claimed`, oldest first.
 pub(crate) fn events(sample: &Sample, wanted: &str) -> Vec<Value> {
+    // An event without fields is logged as its bare name.
+    let bare = |event: &Value| (event == wanted).then_some(Value::Null);
+    all_events(sample)
+        .into_iter()
+        .filter_map(|event| event.get(wanted).cloned().or_else(|| bare(&event)))
+        .collect()
+}
+
+/// The events of the log, in order.
+pub(crate) fn all_events(sample: &Sample) -> Vec<Value> {
     let log = sample.read(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"));
     let lines = log
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).expect("the log is JSON"));
-    let events = lines.flat_map(|line| line["events"].as_array().cloned().unwrap_or_default());
-    // An event without fields is logged as its bare name.
-    let bare = |event: &Value| (event == wanted).then_some(Value::Null);
-    events
-        .filter_map(|event| event.get(wanted).cloned().or_else(|| bare(&event)))
+    lines
+        .flat_map(|line| line["events"].as_array().cloned().unwrap_or_default())
         .collect()
 }
 

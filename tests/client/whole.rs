@@ -32,7 +32,6 @@ const DIRECT_TREE: &str = "\
     - The line goes below the first
     - Nothing else changes
   - Test Commands: sh tests/hello_test.sh
-  - Covers: R1
 ";
 
 const COMMENTED: &str = "\

@@ -172,11 +172,12 @@ fn a_specification_needs_no_round_and_no_research() {
 }
 
 #[test]
-fn small_work_needs_no_confirmation() {
+fn what_is_recorded_of_small_work_goes_on_to_its_task() {
     let environment = new(&["--mode", "direct"]);
-    record(&environment, &[&["--by", "auto"], &CORE[..]].concat());
-    assert_eq!(check(&environment).code, 1, "not said yet");
-    record(&environment, &["--by", "auto", "--tests", "look at it"]);
+    record(
+        &environment,
+        &[&["--by", "auto"], &CORE[..], &REST[..]].concat(),
+    );
     assert_snapshot!(check(&environment), @"
     exit status: 0
     --- stdout

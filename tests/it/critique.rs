@@ -271,7 +271,6 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
       builders, or say why it is split: `Split: gate | context | asked`
 
     critique: FAIL in round 1, 1 finding (critique.md); the tree has changed since
-    - FAIL 3 (Write part 3), scope: nobody asked for it
     ");
     let line = |command: &str| {
         environment

@@ -83,6 +83,10 @@ fn the_change_is_printed_and_the_next_attempts_difference() {
 
     ### b/picture.bin: new, binary or too large, not shown
 
+    ## Requirements that the task covers
+
+    - sample-20261121
+
     ## Criteria to judge
 
     1. `a.txt, b/picture.bin` has a line about 1
@@ -151,6 +155,10 @@ fn the_change_is_printed_and_the_next_attempts_difference() {
     - failed before: Criterion 1 (`a.txt, b/picture.bin` has a line about 1): it's "two",
           not `one`
     - the verifier before: no
+
+    ## Requirements that the task covers
+
+    - sample-20261121
 
     ## Criteria to judge
 

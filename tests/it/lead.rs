@@ -2,6 +2,8 @@
 
 #[path = "lead/ends.rs"]
 mod ends;
+#[path = "lead/judging.rs"]
+mod judging;
 #[path = "lead/sandbox.rs"]
 mod sandbox;
 #[path = "lead/service.rs"]

@@ -91,7 +91,6 @@ fn the_skill_gets_all_of_it_as_json() {
       "setup": [],
       "specs": [],
       "steps": [
-        "interview",
         "decompose",
         "approve"
       ],
@@ -151,7 +150,7 @@ fn flags_say_how_much_planning() {
     check(
         &["--mode", "direct", "Fix a typo"],
         "direct",
-        "interview decompose approve",
+        "decompose approve",
     );
     check(
         &["--research-only", "--mode", "direct", "Fix a typo"],

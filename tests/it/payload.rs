@@ -70,7 +70,7 @@ fn a_task_has_what_the_interview_says_about_its_part() {
     let folder = format!(".fractal-planner/plans/{PLAN}");
     let goal = format!(
         "Bring these additions in. {}",
-        "(1) something for another task; ".repeat(30)
+        "(1) something for another task; ".repeat(130)
     );
     environment.write(
         &format!("{folder}/plan.json"),
@@ -101,6 +101,25 @@ fn a_task_has_what_the_interview_says_about_its_part() {
     let verified = environment.done(&["verify", PLAN, "1"]).stdout;
     let covered = "## Requirements that the task covers\n\n- R8: Own \"implementation\"\n\n";
     assert!(verified.contains(covered), "{verified}");
+}
+
+#[test]
+fn the_only_task_of_a_plan_has_the_goal_and_is_judged_by_it() {
+    let environment = Environment::new().repo();
+    let goal = format!(
+        "Greet by name. {}",
+        "And say goodbye. ".repeat(60).trim_end()
+    );
+    environment.write(
+        &format!(".fractal-planner/plans/{PLAN}/plan.json"),
+        serde_json::json!({ "goal": goal }).to_string(),
+    );
+    let text = payload(&environment, &tree(&[leaf("1", "none", "a.txt")]));
+    assert!(text.contains(&format!("> {goal}\n\n## TASK")), "{text}");
+    environment.build("builder-1", "a.txt", "about 1\n");
+    let verified = environment.done(&["verify", PLAN, "1"]).stdout;
+    let covered = format!("## Requirements that the task covers\n\n- {goal}\n");
+    assert!(verified.contains(&covered), "{verified}");
 }
 
 #[test]

@@ -100,10 +100,6 @@ impl Cost {
             "pytest, by function",
         ]);
         match step {
-            "interview" if mode == "direct" => {
-                self.page("skills/plan/references/direct.md");
-                self.fp(&[&record[..], &["--by", "auto"]].concat());
-            }
             "interview" => {
                 self.agent("planner");
                 self.fp(&["specs", "for", "PLAN"]);
@@ -134,6 +130,9 @@ impl Cost {
                 ]);
             }
             "decompose" => {
+                if mode == "direct" {
+                    self.page("skills/plan/references/direct.md");
+                }
                 self.environment.write(
                     &format!(".fractal-planner/plans/{}/tasks.md", self.plan),
                     tree(points),

@@ -450,7 +450,7 @@ impl NewPlan {
         }
         text += &self.specs.text;
         text += "\nNext, by hand (`/fp:plan` in Claude Code does all of it):\n";
-        if import.is_none() {
+        if import.is_none() && *mode != Mode::Direct {
             text += &format!("  fp interview {id} --objective TEXT --requirement TEXT\n");
         }
         let has_tree = import.is_some_and(|import| !import["validation"].is_null());

@@ -152,6 +152,11 @@ pub(super) fn take_turn<'p>(
     let told = turn.events_once_shown();
     let has_finished = turn.events.contains(&Event::Finished);
     ledger.append(turn.events, around.now)?;
+    if ledger.state().wants_repairs() && cut_off.is_none() {
+        // A rule has just answered, so nothing else is due.
+        drop(ledger);
+        return take_turn(plan, &[], attended, context);
+    }
     let (state, ledger) = match ledger.state().is_running() {
         true => (Arc::new(ledger.state().clone()), Some(ledger)),
         false => (ledger.into_state(), None),

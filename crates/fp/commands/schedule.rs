@@ -78,7 +78,7 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
     let critique = CritiqueLine::new(&state, &tree_text);
     let found = critique
         .as_ref()
-        .filter(|critique| critique.findings > 0 && !state.is_running());
+        .filter(|it| it.findings > 0 && !it.changed && !state.is_running());
     let found = found.map_or(Ok(None), |_| last_critique(plan))?;
     let found = found
         .as_ref()

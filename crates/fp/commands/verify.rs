@@ -74,9 +74,12 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     let covered = requirements
         .into_iter()
         .filter(|requirement| is_covered(&requirement.id));
-    let covered: Vec<String> = covered
+    let mut covered: Vec<String> = covered
         .map(|requirement| format!("{}: {}", requirement.id, requirement.text))
         .collect();
+    if covered.is_empty() && state.tasks.len() == 1 {
+        covered.push(plan.goal());
+    }
     let language =
         reading_language::choose_language(plan.settings.language.as_deref(), &plan.goal());
     let since = task.claim.as_ref().map(|claim| claim.since);

@@ -184,7 +184,6 @@ impl Planner {
     fn step(&self, planning: &mut Planning<'_>, step: &str) -> Result<(), Next> {
         let direct = planning.new.mode["name"] == "direct";
         match step {
-            "interview" if direct => planning.record_at_once(),
             "interview" => planning.interview(),
             "research" => planning.agents(&["researcher"]).map(drop),
             "approach" => planning.approach(),
@@ -325,12 +324,6 @@ impl<'a> Planning<'a> {
         let by = self.by();
         self.fp("interview", &format!("{by} {known}{decisions}"))
             .map(drop)
-    }
-
-    fn record_at_once(&mut self) -> Result<(), Next> {
-        let known = "--by auto --objective 'A comment' --requirement 'bin/hello has a comment' \
-                     --tests 'tests/hello_test.sh'";
-        self.fp("interview", known).map(drop)
     }
 
     fn approach(&mut self) -> Result<(), Next> {

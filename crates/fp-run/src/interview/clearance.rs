@@ -97,9 +97,7 @@ impl Clearance {
             open_questions(interview),
             lack("tests", "--tests TEXT", has_tests, is_users("testStrategy")),
         ];
-        let has_scope = grounds.mode != Mode::Direct;
-        let is_due = |item: &OpenItem| has_scope || !matches!(item.name, "scope" | "ambiguities");
-        let mut open: Vec<OpenItem> = looks.into_iter().flatten().filter(is_due).collect();
+        let mut open: Vec<OpenItem> = looks.into_iter().flatten().collect();
         open.dedup_by_key(|item| item.name);
         Self {
             clear: open.is_empty(),
@@ -135,11 +133,8 @@ pub fn step_after(
     let is_due = |step: &&PlanningStep| {
         !is_settled || !matches!(step, PlanningStep::Research | PlanningStep::Approach)
     };
-    let mut steps = steps
-        .iter()
-        .skip_while(|step| **step != PlanningStep::Interview);
-    steps.next();
-    steps.find(is_due).copied()
+    let is_later = |step: &&PlanningStep| **step != PlanningStep::Interview;
+    steps.iter().filter(is_later).find(is_due).copied()
 }
 
 fn ambiguous_words(interview: &Interview) -> Option<OpenItem> {

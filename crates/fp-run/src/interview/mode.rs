@@ -48,15 +48,15 @@ pub enum PlanningStep {
 }
 
 impl Mode {
-    /// The steps in this mode, in order, minus those that `settings` skip. In direct mode the single question of the
-    /// interview shows the task and serves as the approval, so there is no review.
+    /// The steps in this mode, in order, minus those that `settings` skip. In direct mode the goal says it all: the
+    /// single question is the approval's.
     pub fn steps(self, settings: &Settings) -> Vec<PlanningStep> {
         let planned = self != Self::Direct;
         let is_explored = self == Self::Full;
         let whole = !settings.research_only;
         let is_reviewed = planned && whole && !settings.skip_plan_review;
         let steps = [
-            (PlanningStep::Interview, true),
+            (PlanningStep::Interview, planned),
             (
                 PlanningStep::Research,
                 is_explored || settings.research_only,

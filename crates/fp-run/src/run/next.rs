@@ -773,17 +773,12 @@ impl<'a> Draft<'a> {
         if !on.is_empty() {
             return LeadAction::Wait { on };
         }
-        if state.wants_repairs() {
-            let add = format!(
-                "what the last verdict found: `fp task add {plan} …`, then `fp approve {plan}`"
-            );
-            return LeadAction::Revise { due: vec![add] };
-        }
         if state.wants_task() {
             let add = format!("another task: `fp task add {plan} …`, then `fp approve {plan}`");
             return LeadAction::Revise { due: vec![add] };
         }
-        if !state.end_commands_due().is_empty() {
+        // Tasks that repair the result are added before the next turn.
+        if state.wants_repairs() || !state.end_commands_due().is_empty() {
             let on = vec!["the checks at the end".to_owned()];
             return LeadAction::Wait { on };
         }

@@ -9,8 +9,8 @@ use fp_plan::plan::task::Task;
 use fp_plan::rules::boilerplate::{BASELINE, repeats_baseline};
 use fp_plan::text::{prompt_path, prompt_text, shell_quoted, shown_command};
 
-/// Maximum length of the quoted goal, in characters.
-const MAX_GOAL_CHARS: usize = 600;
+/// Maximum length of the quoted goal, in characters, and of that of a plan with one task.
+const MAX_GOAL_CHARS: (usize, usize) = (600, 4000);
 
 const IN_TREE: &str = "read it in the file named above";
 const BEFORE_YOU_BEGIN: &str = "read the rest in the file named above before you begin";
@@ -25,7 +25,7 @@ pub(super) fn all_sections(
     let sections = [
         (
             "The user's goal, in their words:\n",
-            goal_parts(leaf, around),
+            goal_parts(leaf, around, state.tasks.len() == 1),
         ),
         ("\n## TASK\n", title_parts(task, leaf)),
         ("\n## EXPECTED OUTCOME\n", vec![criteria_part(leaf)]),
@@ -51,15 +51,21 @@ fn safe_lines(text: &str) -> Vec<String> {
     prompt_text(text).lines().map(str::to_owned).collect()
 }
 
-/// The goal in full if it's short, or else its first sentence, and the interview's statements that concern this task.
-fn goal_parts(leaf: &Task<'_>, around: &Around<'_>) -> Vec<PayloadPart> {
+/// The goal in full if it's short, for a task that is the `whole` of it also a longer one, or else its first sentence, and the interview's statements
+/// that concern this task.
+fn goal_parts(leaf: &Task<'_>, around: &Around<'_>, whole: bool) -> Vec<PayloadPart> {
     // Refers to a file rather than a command, because every role may read it.
     let file = match around.interview {
         Some(_) => around.tree.replacen("tasks.md", "interview.md", 1),
         None => around.tree.replacen("tasks.md", "plan.json", 1),
     };
+    let most = if whole {
+        MAX_GOAL_CHARS.1
+    } else {
+        MAX_GOAL_CHARS.0
+    };
+    let is_long = around.goal.chars().count() > most;
     let whole = format!("{file} has them");
-    let is_long = around.goal.chars().count() > MAX_GOAL_CHARS;
     let quoted = match is_long {
         true => first_sentence(around.goal),
         false => around.goal,

@@ -242,7 +242,7 @@ fn what_the_whole_fails_is_mended_once() {
     assert!(!machine.state.wants_repairs());
     answer(&mut machine, &question, AnswerChoice::Repair);
     assert!(machine.state.wants_repairs());
-    assert!(matches!(machine.next(&[])[..], [LeadAction::Revise { .. }]));
+    assert!(matches!(machine.next(&[])[..], [LeadAction::Wait { .. }]));
     let repair = Leaf {
         id: id("repair1"),
         ..leaf(3, &[], 0)

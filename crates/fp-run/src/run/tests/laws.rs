@@ -350,13 +350,13 @@ proptest! {
                         0 => {}
                         fate => machine.check_only(&task, fate > 2),
                     },
-                    LeadAction::Wait { on } => prop_assert!(!on.is_empty()),
-                    LeadAction::Ask { .. } => prop_assert!(false, "nobody can be asked"),
-                    LeadAction::Revise { .. } if machine.state.wants_repairs() => {
+                    LeadAction::Wait { .. } if machine.state.wants_repairs() => {
                         let mut leaves: Vec<Leaf> = machine.state.tasks.iter().map(|task| task.leaf.clone()).collect();
                         leaves.push(Leaf { id: id("repair1"), ..leaf(9, &[], 9) });
                         machine.approve("repaired", leaves);
                     }
+                    LeadAction::Wait { on } => prop_assert!(!on.is_empty()),
+                    LeadAction::Ask { .. } => prop_assert!(false, "nobody can be asked"),
                     LeadAction::Deadlock { chain } | LeadAction::Revise { due: chain } => {
                         prop_assert!(false, "deadlock: {chain:?}");
                     }
