@@ -267,8 +267,8 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
     About 26 min with 1 builder (critical path 20), about 12 min in one session; 6
       agents
     By builders: 26 min with 1, 20 min with 2
-    The split gains less than a fifth of one session: make it one leaf, or more
-      builders, or say why it is split: `Split: gate | context | asked`
+    The split gains less than a fifth of one session: make it one leaf, or say why
+      it is split: `Split: gate | context | asked`
 
     critique: FAIL in round 1, 1 finding (critique.md); the tree has changed since
     ");

@@ -106,6 +106,31 @@ fn a_clock_that_was_set_back_teaches_nothing() {
 }
 
 #[test]
+fn a_split_that_needs_more_builders_says_how_many() {
+    let environment = Environment::new().repo();
+    let leaves = ["a.txt", "b.txt", "c.txt"].map(|file| leaf(&file[..1], "none", file));
+    environment.plan(&tree(&leaves).replace("(Complexity: 2)", "(Complexity: 7)"));
+    let advice = |builders: &str| {
+        let text = environment
+            .done(&["schedule", PLAN, "--parallel", builders])
+            .stdout;
+        let from = text.find("About ").expect("a prediction");
+        text[from..].lines().take(4).collect::<Vec<_>>().join("\n")
+    };
+    assert_snapshot!(advice("1"), @"
+    About 126 min with 1 builder (critical path 45), about 90 min in one session;
+      6 agents
+    By builders: 126 min with 1, 86 min with 2, 45 min with 3
+    The split gains less than a fifth of one session: make it one leaf, take 3
+    ");
+    assert_snapshot!(advice("3"), @"
+    About 45 min with 3 builders (critical path 45), about 90 min in one session;
+      6 agents
+    By builders: 126 min with 1, 86 min with 2, 45 min with 3
+    ");
+}
+
+#[test]
 fn builders_that_the_user_asks_for_are_in_every_schedule() {
     let environment = Environment::new().repo();
     let made = environment

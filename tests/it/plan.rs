@@ -67,8 +67,8 @@ fn one_after_the_other() {
     About 57 min with 1 builder (critical path 24), about 29 min in one session;
       12 agents
     By builders: 57 min with 1, 42 min with 2
-    The split gains less than a fifth of one session: make it one leaf, or more
-      builders, or say why it is split: `Split: gate | context | asked`
+    The split gains less than a fifth of one session: make it one leaf, or say why
+      it is split: `Split: gate | context | asked`
     ");
 }
 
@@ -90,8 +90,8 @@ fn side_by_side() {
     About 42 min with 3 builders (critical path 24), about 29 min in one session;
       12 agents
     By builders: 57 min with 1, 42 min with 2
-    The split gains less than a fifth of one session: make it one leaf, or more
-      builders, or say why it is split: `Split: gate | context | asked`
+    The split gains less than a fifth of one session: make it one leaf, or say why
+      it is split: `Split: gate | context | asked`
     ");
 }
 
@@ -280,8 +280,8 @@ fn it_fits_80_columns_whatever_is_in_it() {
       60
     About 600 min with 3 builders (critical path 600), about 240 min in one
       session; 120 agents
-    The split gains less than a fifth of one session: make it one leaf, or more
-      builders, or say why it is split: `Split: gate | context | asked`
+    The split gains less than a fifth of one session: make it one leaf, or say why
+      it is split: `Split: gate | context | asked`
     ");
 }
 

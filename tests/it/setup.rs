@@ -65,8 +65,8 @@ fn the_user_agrees_to_it_like_to_every_command() {
     About 18 min with 1 builder (critical path 10), about 8 min in one session; 4
       agents
     By builders: 18 min with 1, 10 min with 2
-    The split gains less than a fifth of one session: make it one leaf, or more
-      builders, or say why it is split: `Split: gate | context | asked`
+    The split gains less than a fifth of one session: make it one leaf, or say why
+      it is split: `Split: gate | context | asked`
     Not approved: that takes the user's answer to this question, word for word.
 
     question: Approve the plan "Sample goal" with 2 tasks? These commands will run on this machine:

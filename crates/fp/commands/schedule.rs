@@ -146,23 +146,25 @@ fn schedule_text(schedule: &Schedule<'_>) -> String {
 /// What the plan takes, and whether it is worth it.
 pub(super) fn prediction_text(prediction: &Prediction<'_>) -> String {
     let line = |text: &str| wrapped(text, WIDTH - 2).join("\n  ") + "\n";
-    let told = prediction.to_string();
-    let mut text = line(&(told[..1].to_uppercase() + &told[1..]));
-    let by_builders = prediction.by_builders.iter();
-    let by_builders = by_builders.map(|it| format!("{} min with {}", it.minutes, it.builders));
-    let by_builders: Vec<String> = by_builders.collect();
-    if by_builders.len() > 1 {
-        text += &line(&format!("By builders: {}", by_builders.join(", ")));
+    let mut text = line(&prediction.to_string());
+    let mut by_builders = prediction.by_builders.iter();
+    let told = by_builders.clone();
+    let told = told.map(|it| format!("{} min with {}", it.minutes, it.builders));
+    let told: Vec<String> = told.collect();
+    if told.len() > 1 {
+        text += &line(&format!("By builders: {}", told.join(", ")));
     }
     if prediction.measured > 0 {
         let tasks = counted(prediction.measured as usize, "task");
         text += &line(&format!("Corrected by {tasks} measured here"));
     }
     if prediction.is_not_worth {
-        text += &line(
-            "The split gains less than a fifth of one session: make it one leaf, or more builders, or say why it is \
-             split: `Split: gate | context | asked`",
-        );
+        let enough = by_builders.find(|it| it.minutes * 5 <= prediction.session * 4);
+        let more = enough.map_or_else(String::new, |it| format!("take {} builders, ", it.builders));
+        text += &line(&format!(
+            "The split gains less than a fifth of one session: make it one leaf, {more}or say why it is split: \
+             `Split: gate | context | asked`"
+        ));
     }
     text
 }

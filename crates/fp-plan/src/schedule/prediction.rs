@@ -225,13 +225,13 @@ impl<'p> Prediction<'p> {
     }
 }
 
-/// One line, such as `about 38 min with 3 builders (critical path 31), about 61 min in one session; 14 agents`.
+/// One line, such as `About 38 min with 3 builders (critical path 31), about 61 min in one session; 14 agents`.
 impl fmt::Display for Prediction<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let builders = crate::text::counted(self.builders as usize, "builder");
         write!(
             f,
-            "about {} min with {builders} (critical path {}), about {} min in one session; {}",
+            "About {} min with {builders} (critical path {}), about {} min in one session; {}",
             self.minutes,
             self.critical_path.minutes,
             self.session,
@@ -276,7 +276,7 @@ mod tests {
         assert!(!three.is_not_worth, "{three:?}");
         assert_eq!(
             three.to_string(),
-            "about 54 min with 3 builders (critical path 54), about 90 min in one session; 7 agents"
+            "About 54 min with 3 builders (critical path 54), about 90 min in one session; 7 agents"
         );
         let builders: Vec<u32> = three.by_builders.iter().map(|it| it.builders).collect();
         assert_eq!(builders, [1, 2, 3]);
