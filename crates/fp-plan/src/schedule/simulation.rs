@@ -96,7 +96,7 @@ impl<'p> Simulation<'p> {
         }
     }
 
-    /// The start of each leaf with this many builders, and the secondseconds until all are committed. A free builder
+    /// The start of each leaf with this many builders, and the seconds until all are committed. A free builder
     /// takes the ready leaf with the most time behind it.
     pub(super) fn play(&self, builders: u32) -> (Vec<LeafStart<'p>>, u64) {
         let waits = |task| self.graph.waits_for(task).len();
@@ -177,7 +177,7 @@ impl<'p> Simulation<'p> {
         }
     }
 
-    /// The ids of the chain that takes longest, and its secondseconds. Among equal ones, the one that ends first in the
+    /// The ids of the chain that takes longest, and its seconds. Among equal ones, the one that ends first in the
     /// order wins, and then at each step the first dependency listed.
     pub(super) fn longest_chain(&self) -> (Vec<&'p str>, u64) {
         let weight = |task: TaskIndex| self.seconds[task].0 + self.seconds[task].1;
