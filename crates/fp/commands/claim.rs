@@ -16,7 +16,7 @@ use fp_plan::text::{prompt_path, prompt_text, shell_quoted};
 use fp_run::run::decide::RunDecision;
 use fp_run::run::event::{Base, Event, Leaf};
 use fp_run::run::payload::{Around, payload};
-use fp_run::run::state::TaskState;
+use fp_run::run::state::{Asked, TaskState};
 use fp_run::run::{Refusal, State};
 use fp_run::verification;
 use serde_json::json;
@@ -41,7 +41,10 @@ pub(crate) struct ClaimArgs {
 pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     let plan = context.open_trusted(Some(&args.plan))?;
     let tree = context.tree(&plan)?;
-    let answer = answer_due(&plan.load()?.state, &args.owner);
+    let before = plan.load()?.state;
+    let answered = before
+        .held_by(&args.owner)
+        .and_then(|task| task.answered.as_ref());
     let mut prepared = prepare_claim(&plan, &args, &tree, context)?;
     let earlier = prepared.earlier.take();
     let first = check_first(&plan, &args.owner, &tree, &mut prepared, context)?;
@@ -53,7 +56,7 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     let task = state.expect_task(&id)?;
     let place = task.worktree().map(|owner| worktree::path(&plan, owner));
     let place = place.map(|place| place.display().to_string());
-    let text = match answer {
+    let text = match answered.and_then(|question| answer_to(&state, task, question)) {
         Some(answer) => answer,
         None => payload_of(
             &plan,
@@ -71,15 +74,14 @@ pub(crate) fn run(args: ClaimArgs, context: &Context) -> CommandResult {
     context.report(&json, &text)
 }
 
-/// What `owner` hears of an answer that it waits for, in place of the payload that it has read. Its next claim prints the
-/// payload.
-fn answer_due(state: &State, owner: &AgentName) -> Option<String> {
-    let task = state.held_by(owner)?;
-    let asked = state
-        .questions
-        .iter()
-        .find(|asked| Some(&asked.question.id) == task.answered.as_ref())?;
+/// What the builder of `task` hears of the answer to its `question`, in place of the payload that it has read. Its next
+/// claim prints the payload.
+fn answer_to(state: &State, task: &TaskState, question: &str) -> Option<String> {
     let (plan, id) = (&state.plan_id, &task.leaf.id);
+    let is_it =
+        |asked: &&Asked| asked.question.id == question && asked.question.topic.task() == Some(id);
+    let asked = state.questions.iter().find(is_it)?;
+    let owner = &task.claim.as_ref()?.owner;
     let token = task.claim.as_ref().map_or("", |claim| &*claim.token);
     let asked = asked.question.with_safe_texts().text + " — " + &asked.answer.join(", ");
     Some(prompt_text(&format!(

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use fp_host::file;
 use fp_host::plan::OpenPlan;
-use fp_host::run::whole::whole_criteria;
 use fp_host::trust::ConsentSource;
 use fp_plan::edit::{LeafPlace, with_leaf};
 use fp_plan::markdown;
@@ -18,6 +17,7 @@ use fp_run::run::judging::{MOST_REPAIRS, REPAIR};
 use fp_run::run::question::Topic;
 
 use super::approve::Proposal;
+use super::verify::whole_criteria;
 use crate::context::Context;
 use crate::error::CommandError;
 
@@ -82,7 +82,6 @@ fn with_repairs(text: &str, state: &State, criteria: &[String]) -> Result<String
     let (tree, _) = parse(text);
     let root = tree.root.map(|root| &tree.tasks[root]);
     let root = root.filter(|root| !root.synthetic);
-    let root = root.ok_or("the tree has no root of its own")?;
     let verdict = state.whole_verdict.iter();
     let failed = verdict.flat_map(|verdict| &verdict.judgements);
     let failed = failed.filter(|judged| !judged.pass).take(MOST_REPAIRS);
@@ -93,8 +92,14 @@ fn with_repairs(text: &str, state: &State, criteria: &[String]) -> Result<String
             .checked_sub(1)
             .and_then(|at| criteria.get(at));
         let leaf = repair_text(number, judged, criterion.map_or("", String::as_str), &tree);
-        let edited = with_leaf(&text, LeafPlace::Below(&root.id), &leaf);
-        text = edited.map_err(|error| error.to_string())?.text;
+        text = match root {
+            Some(root) => {
+                with_leaf(&text, LeafPlace::Below(&root.id), &leaf)
+                    .map_err(|error| error.to_string())?
+                    .text
+            }
+            None => format!("{}\n{leaf}", text.trim_end()),
+        };
     }
     Ok(text)
 }

@@ -11,6 +11,7 @@ use fp_run::run::state::{State, Status};
 use fp_run::run::verdict::VerifierOpinion;
 use serde_json::json;
 
+use super::verify::whole_criteria;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::input::Input;
@@ -82,7 +83,9 @@ pub(crate) fn run(args: VerdictArgs, context: &Context) -> CommandResult {
         }
     };
     let Some(task) = args.task else {
-        let pass = judge_whole(&plan, &opinion, &notes, || context.now())?;
+        let pass = judge_whole(&plan, opinion, &notes, &whole_criteria(&plan), || {
+            context.now()
+        })?;
         let how = match pass {
             true => "it passed",
             false => "it did not pass, and the user is asked",

@@ -4,7 +4,7 @@ use fp_host::bench::judged_objects;
 use fp_host::plan::OpenPlan;
 use fp_host::run::shown_change::{ShownChange, shown_change};
 use fp_host::run::verify::{Verified, verify};
-use fp_host::run::whole::{whole_criteria, whole_folder};
+use fp_host::run::whole::whole_folder;
 use fp_host::run::worktree;
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::reading_language;
@@ -19,9 +19,9 @@ use fp_run::run::state::TaskState;
 use fp_run::verification::CheckVerdict;
 use serde_json::json;
 
+use super::report::interview_of;
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
-use crate::source::interview_at;
 
 /// Longest time for a verdict, in minutes.
 const MOST_MINUTES: f64 = 10.0;
@@ -59,12 +59,7 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
         tree,
         &verified.files,
     )?;
-    let interview = interview_at(&plan.folder.file("interview.json"))
-        .ok()
-        .flatten();
-    let requirements = interview
-        .map(|interview| interview.requirements)
-        .unwrap_or_default();
+    let requirements = interview_of(&plan).requirements;
     let is_covered = |id: &str| {
         verified
             .covers
@@ -106,6 +101,18 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     } else {
         Exit::Done
     })
+}
+
+/// What the result as a whole has to meet: the requirements of the interview, or the goal.
+pub(super) fn whole_criteria(plan: &OpenPlan) -> Vec<String> {
+    let requirements = interview_of(plan).requirements.into_iter();
+    let criteria: Vec<String> = requirements
+        .map(|it| format!("{}: {}", it.id, it.text))
+        .collect();
+    match criteria.is_empty() {
+        true => vec![plan.goal()],
+        false => criteria,
+    }
 }
 
 /// Shows what a verifier of the whole needs: the requirements, where the result is, and what was done for it.

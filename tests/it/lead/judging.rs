@@ -89,3 +89,60 @@ fn repairs_that_fail_end_with_the_run() {
     assert!(status.contains("failed: the result as a whole"), "{status}");
     expect_nothing_left(&environment);
 }
+
+#[test]
+fn a_stopped_lead_leaves_no_check_behind() {
+    let environment = by_risk("pass");
+    let tree = tree(&[
+        Leaf {
+            id: "1",
+            after: "none",
+            file: "part-1.txt",
+            test: "sh wait.sh",
+        },
+        Leaf {
+            id: "2",
+            after: "1",
+            file: "part-2.txt",
+            test: "grep -q line part-2.txt",
+        },
+    ]);
+    environment.plan(&tree);
+    let wait = "[ -e part-1.txt ] || exit 1\ntouch \"$TMPDIR/begun\" 2>/dev/null; sleep 600\n";
+    environment.write("wait.sh", wait);
+    environment.git(&["add", "wait.sh"]);
+    environment.git(&["commit", "--quiet", "--message", "Wait"]);
+    environment.done(&["approve", PLAN, "--yes"]);
+    let mut child = lead_in_background(&environment, &["-j", "1"]);
+    until("no check runs", || {
+        processes(&environment).iter().any(|process| {
+            fs::read(process.join("cmdline")).is_ok_and(|line| line.starts_with(b"sleep\x00600"))
+        })
+    });
+    // The first lets what runs finish, the second ends it too.
+    signal(&child, rustix::process::Signal::INT);
+    std::thread::sleep(Duration::from_millis(600));
+    signal(&child, rustix::process::Signal::INT);
+    child.wait().unwrap();
+    expect_nothing_left(&environment);
+}
+
+#[test]
+fn a_tree_without_a_root_is_mended_too() {
+    let environment = by_risk("mended");
+    let file = format!(".fractal-planner/plans/{PLAN}/tasks.md");
+    let rooted = environment.read(&file);
+    let bare: String = rooted
+        .lines()
+        .filter(|line| !line.contains("[ID: root]"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    environment.write(&file, &bare);
+    let valid = environment.fp(&["validate", PLAN]);
+    assert_eq!(valid.code, 0, "{valid}");
+    environment.done(&["approve", PLAN, "--yes"]);
+    let output = lead(&environment, &["-j", "2"]);
+    assert_eq!(output.code, 0, "{output}");
+    let status = environment.done(&["status", PLAN]).stdout;
+    assert!(status.contains("3 of 3 tasks done"), "{status}");
+}

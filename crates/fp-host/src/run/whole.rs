@@ -4,7 +4,6 @@
 use std::path::PathBuf;
 
 use fp_plan::plan::id::TaskId;
-use fp_run::interview::Interview;
 use fp_run::run::State;
 use fp_run::run::event::{Event, Note};
 use fp_run::run::verdict::VerifierOpinion;
@@ -14,11 +13,7 @@ use super::evidence;
 use super::frozen::Place;
 use super::verify::{RecordedVerdict, record_judged, verify};
 use crate::error::{HostError, HostResult};
-use crate::file;
 use crate::plan::OpenPlan;
-
-/// Size limit of `interview.json`, in bytes.
-const CAP: u64 = 16 * 1024 * 1024;
 
 /// Lets the checks of the submitted task `id` decide, and settles passed tasks.
 pub fn judge_by_checks(
@@ -31,20 +26,6 @@ pub fn judge_by_checks(
     let ledger = plan.lock()?;
     let events = ledger.state().judge_by_checks(id, iteration)?;
     record_judged(plan, ledger, events, id, &verified.criteria, now)
-}
-
-/// What the result as a whole has to meet: the requirements of the interview, or the goal.
-pub fn whole_criteria(plan: &OpenPlan) -> Vec<String> {
-    let text = file::read_text(&plan.folder.file("interview.json"), CAP).unwrap_or_default();
-    let interview = Interview::parse(&text).unwrap_or_default();
-    let requirements = interview.requirements.iter();
-    let criteria: Vec<String> = requirements
-        .map(|requirement| format!("{}: {}", requirement.id, requirement.text))
-        .collect();
-    match criteria.is_empty() {
-        true => vec![plan.goal()],
-        false => criteria,
-    }
 }
 
 /// The folder with the newest commit, in which a verifier of the whole works.
@@ -60,23 +41,20 @@ pub fn whole_folder(plan: &OpenPlan, state: &State) -> HostResult<PathBuf> {
     Ok(Place::of_newest(plan, state)?.folder().to_owned())
 }
 
-/// Records the verdict on the whole.
+/// Records the verdict on the whole by its `criteria`. Returns true if it passed.
 pub fn judge_whole(
     plan: &OpenPlan,
-    opinion: &VerifierOpinion,
+    opinion: VerifierOpinion,
     notes: &[Note],
+    criteria: &[String],
     now: impl Fn() -> Timestamp,
 ) -> HostResult<bool> {
-    let criteria = whole_criteria(plan);
-    let opinion = opinion
-        .clone()
-        .check_complete(criteria.len())
-        .map_err(|error| {
-            HostError::failed(error)
-                .with_hint("judge each requirement once: --pass 'N: …' or --fail 'N: …'")
-        })?;
+    let opinion = opinion.check_complete(criteria.len()).map_err(|error| {
+        HostError::failed(error)
+            .with_hint("judge each requirement once: --pass 'N: …' or --fail 'N: …'")
+    })?;
     let mut ledger = plan.lock()?;
-    let mut events = ledger.state().judge_whole(opinion, &criteria)?;
+    let mut events = ledger.state().judge_whole(opinion, criteria)?;
     events.extend(notes.iter().cloned().map(|note| Event::Noted { note }));
     if !notes.is_empty() {
         evidence::write_notepad(plan, &ledger.after(&events, now()))?;

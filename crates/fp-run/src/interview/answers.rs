@@ -92,8 +92,8 @@ impl Interview {
         Ok(())
     }
 
-    /// Attributes every requirement that `goal` states to the user: its sentences, and its clauses between semicolons and
-    /// colons.
+    /// Attributes every requirement that `goal` states to the user: its sentences, and its clauses between semicolons
+    /// and colons.
     pub fn confirm_stated(&mut self, goal: &str) {
         let mut stated = sentences_of(goal);
         let clauses = stated

@@ -18,8 +18,8 @@ pub struct BuiltTask<'s> {
     pub minutes: f64,
 }
 
-/// The tasks of `state` that were built without an interruption, by `entries`. An entry whose clock stood behind the one
-/// before counts as one.
+/// The tasks of `state` that were built without an interruption, by `entries`. An entry whose clock stood behind the
+/// one before it counts as an interruption.
 pub fn built_tasks<'s>(state: &State, entries: &'s [Entry]) -> Vec<BuiltTask<'s>> {
     let mut begun: BTreeMap<&TaskId, (&AgentName, Timestamp)> = BTreeMap::new();
     let mut built = Vec::new();

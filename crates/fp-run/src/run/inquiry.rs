@@ -107,8 +107,8 @@ impl State {
         ])
     }
 
-    /// Requests `path` for the holder of `token`. `plans` is the configured folder of all plans; `can_ask` is true if the
-    /// user can be asked.
+    /// Requests `path` for the holder of `token`. `plans` is the configured folder of all plans; `can_ask` is true if
+    /// the user can be asked.
     pub fn extend(
         &self,
         id: &TaskId,

@@ -1,7 +1,7 @@
 //! Builds the one text a builder works from: what to do, what to leave alone, what others did before, and the exact
-//! command that submits the work. It has at most [`MAX_PAYLOAD_BYTES`], or more for a large task. If the parts don't fit, they are cut in order
-//! of rank, first down to the useful minimum and then, if necessary, to almost nothing. Each cut part says how much is
-//! missing and where to find it.
+//! command that submits the work. It has at most [`MAX_PAYLOAD_BYTES`], or more for a large task. If the parts don't fit,
+//! they are cut in order of rank, first down to the useful minimum and then, if necessary, to almost nothing. Each cut
+//! part says how much is missing and where to find it.
 
 mod sections;
 
@@ -47,8 +47,8 @@ struct Section {
     parts: Vec<PayloadPart>,
 }
 
-/// Builds the payload of `task`, which must be claimed. At most its maximum, as long as each path in `around` has no more
-/// than a few hundred bytes.
+/// Builds the payload of `task`, which must be claimed. It has at most its maximum, as long as each path in `around`
+/// has no more than a few hundred bytes.
 pub fn payload(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around<'_>) -> String {
     let most = match task.leaf.complexity >= LARGE {
         true => MAX_LARGE_PAYLOAD_BYTES,

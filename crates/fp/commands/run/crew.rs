@@ -46,8 +46,8 @@ const MAX_WAIT: Duration = Duration::from_secs(300);
 const TRIES: u32 = 3;
 /// Time within which a failure counts as immediate.
 const AT_ONCE: Duration = Duration::from_secs(10);
-/// Silence after which a verifier is replaced: the longest time for a verdict.
-const LONGEST_VERDICT: Duration = Duration::from_secs(600);
+/// Silence after which a verifier is replaced. Its program says nothing during a call, which takes ten minutes at most.
+const LONGEST_CALL: Duration = Duration::from_secs(900);
 /// Number of checks for signs of life within the time after which an agent counts as silent.
 const LOOKS: u32 = 4;
 /// Capacity of the news queue; a process that produces more has to wait.
@@ -464,7 +464,7 @@ impl<'c> Crew<'c> {
                     .is_some_and(|(since, _)| member.is_closed || since.elapsed() > DRAIN);
                 let is_silent = member.is_silent(match member.task.role {
                     Role::Builder => silence,
-                    Role::Verifier => silence.min(LONGEST_VERDICT),
+                    Role::Verifier => silence.min(LONGEST_CALL),
                 });
                 let is_over = has_ended || is_refused || is_silent;
                 is_over.then(|| (name.clone(), member.end.map(|(_, end)| end)))

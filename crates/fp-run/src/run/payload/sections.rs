@@ -51,8 +51,8 @@ fn safe_lines(text: &str) -> Vec<String> {
     prompt_text(text).lines().map(str::to_owned).collect()
 }
 
-/// The goal in full if it's short, for a task that is the `whole` of it also a longer one, or else its first sentence, and the interview's statements
-/// that concern this task.
+/// The goal in full if it's short, or else its first sentence, and the interview's statements that concern this task.
+/// A task that is the `whole` of the plan gets a longer goal in full, too.
 fn goal_parts(leaf: &Task<'_>, around: &Around<'_>, whole: bool) -> Vec<PayloadPart> {
     // Refers to a file rather than a command, because every role may read it.
     let file = match around.interview {
