@@ -50,6 +50,59 @@ fn a_task_with_too_many_hints_says_where_they_are() {
 }
 
 #[test]
+fn a_large_task_has_more_room_and_its_criteria_whole() {
+    let criteria: String = (1..=40)
+        .map(|n| format!("    - `f({n})` prints {n} {}\n", "and more ".repeat(20)))
+        .collect();
+    let hints = "    - A hint of some length, one of many\n".repeat(100);
+    let plan = |complexity: u32| {
+        tree(&[leaf("1", "none", "a.txt")])
+            .replace("(Complexity: 2)", &format!("(Complexity: {complexity})"))
+            .replacen(
+                "  - Acceptance:\n",
+                &format!("  - Acceptance:\n{criteria}"),
+                1,
+            )
+            .replacen("  - Hints:\n", &format!("  - Hints:\n{hints}"), 1)
+    };
+    for (complexity, most) in [(6, 8192), (7, 10240)] {
+        let text = payload(&Environment::new().repo(), &plan(complexity));
+        assert!(
+            (most - 400..=most).contains(&text.len()),
+            "{complexity}: {} bytes",
+            text.len()
+        );
+        let has_all = (1..=40).all(|n| text.contains(&format!("`f({n})` prints {n} and more")));
+        assert_eq!(has_all, complexity == 7, "{complexity}: {text}");
+    }
+}
+
+#[test]
+fn a_file_of_a_task_that_is_over_is_granted_at_once() {
+    let environment = Environment::new().repo();
+    environment.plan(&tree(&[
+        leaf("1", "none", "a.txt"),
+        leaf("2", "1", "b.txt"),
+        leaf("3", "2", "c.txt"),
+    ]));
+    environment.start(&[]);
+    environment.build_task("builder-1", "1", "a.txt", "about 1\n");
+    environment.pass("1");
+    let token = environment.claim_task("builder-1", "2");
+    let extend = |path: &str| {
+        let args = ["--claim", &token, "--reason", "it needs it"];
+        let call = [&["scope", "extend", PLAN, "2", path][..], &args].concat();
+        environment.done(&call).stdout
+    };
+    let (over, open) = (extend("a.txt"), extend("c.txt"));
+    insta::assert_snapshot!(format!("{over}\n{open}"), @"
+    a.txt is in the task's files now; the report says so
+
+    The user is asked about task 2. End your turn now: a message tells you the answer.
+    ");
+}
+
+#[test]
 fn the_conventions_of_the_code_base_are_named_where_they_are_known() {
     for known in [false, true] {
         let environment = Environment::new().repo();

@@ -150,6 +150,23 @@ fn a_check_that_fails_sends_the_task_back_without_a_verifier() {
 }
 
 #[test]
+fn a_task_that_no_command_shows_is_judged() {
+    let environment = by_risk();
+    environment.done(&["cancel", PLAN]);
+    environment.plan(&tree(&[
+        super::leaf("1", "none", "a.txt"),
+        super::leaf("2", "none", "b.txt"),
+    ]));
+    environment.start(&[]);
+    environment.done(&["next", PLAN]);
+    environment.build("builder-1", "a.txt", "about 1\n");
+    let told = environment
+        .fp(&["next", PLAN, "--ended", "builder-1"])
+        .stdout;
+    assert!(told.contains("verify verifier-1-i1"), "{told}");
+}
+
+#[test]
 fn what_the_last_verdict_finds_becomes_tasks_once() {
     let environment = by_risk();
     build_both(&environment);
