@@ -76,19 +76,9 @@ fn a_question_reaches_the_user_and_the_answer_the_builder() {
     assert_snapshot!(serde_json::to_string_pretty(&asked).unwrap(), @r#"
     [
       {
-        "action": "verify",
-        "again": true,
-        "agent": "fp:verifier",
-        "id": "a6-1",
-        "iteration": 1,
-        "name": "verifier-end-1",
-        "prompt": "You are verifier-end-1. Judge the result of plan sample-20261121 as a whole: run `fp verify sample-20261121` and go by what it prints.",
-        "task": null
-      },
-      {
         "action": "ask",
         "header": "Task 1",
-        "id": "a6-2",
+        "id": "a6-1",
         "multiSelect": false,
         "options": [
           {
