@@ -193,6 +193,7 @@ fn not_placed_error(error: &NotPlaced, source: &PlanSource) -> CommandError {
         NotPlaced::NotALeaf | NotPlaced::OtherId { .. } => {
             refused.with_hint("give one leaf with all its fields, as the tree has them")
         }
-        NotPlaced::ChangesAnother(_) => refused.with_hint("choose another task to put it under"),
+        NotPlaced::ChangesAnother(_) => refused
+            .with_hint("put it under another task, or edit the shape of the tree in tasks.md"),
     }
 }

@@ -38,19 +38,9 @@ pub(crate) const ALL: &[(&str, &str, &str)] = &[
         "the folder that one task now lists has the files of others",
     ),
     (
-        "subtask-count",
-        "unknown-dependency",
-        "the subtask that others wait for is gone",
-    ),
-    (
         "syntax",
         "fragmentation",
         "what ran beside a chain is no task any more, and one agent could do the chain",
-    ),
-    (
-        "subtask-count",
-        "fragmentation",
-        "what ran beside a chain is gone, and one agent could do the chain",
     ),
     (
         "syntax",

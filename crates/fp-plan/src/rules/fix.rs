@@ -2,7 +2,7 @@
 //! again in the next round, which starts from the edited text. Edits touch as little as possible, which preserves
 //! comments, order and spacing.
 
-use super::{RuleFacts, check_plan};
+use super::{RuleFacts, check_plan, malformed_id};
 use crate::diagnostic::{Diagnostic, Span, TextFix};
 use crate::plan::field::FieldKind;
 use crate::plan::parse;
@@ -28,7 +28,14 @@ pub fn fix_all(source: &str, facts: &RuleFacts) -> FixedText {
     };
     let mut left = mendable_findings(source, facts);
     for _ in 0..MAX_ROUNDS {
-        let (text, changes) = apply_fixes(&fixed.text, &left);
+        // What other fixes write names tasks by their ids.
+        let renames = left
+            .iter()
+            .filter(|finding| finding.rule == malformed_id::RULE.id);
+        let (mut text, mut changes) = apply_fixes(&fixed.text, renames);
+        if changes.is_empty() {
+            (text, changes) = apply_fixes(&fixed.text, &left);
+        }
         let found = mendable_findings(&text, facts);
         // Without this, edits that don't improve anything would be repeated forever.
         if changes.is_empty()
@@ -61,7 +68,10 @@ fn identity_of(finding: &Diagnostic) -> (&str, &str, &str) {
 
 /// Applies the edits of `diagnostics`: all edits of a finding or none, and none that would change the meaning of other
 /// text. Keeps comments in the replaced text. Returns the new text and what was done for each resolved finding.
-pub fn apply_fixes(source: &str, diagnostics: &[Diagnostic]) -> (String, Vec<String>) {
+pub fn apply_fixes<'d>(
+    source: &str,
+    diagnostics: impl IntoIterator<Item = &'d Diagnostic>,
+) -> (String, Vec<String>) {
     let mut chosen: Vec<&TextFix> = Vec::new();
     let mut changes = Vec::new();
     for Diagnostic { task_id, fixes, .. } in diagnostics {

@@ -28,7 +28,6 @@ mod parent_fields;
 mod path_escape;
 mod several_commands;
 mod stale_reference;
-mod subtask_count;
 mod syntax;
 mod uncovered_requirement;
 mod unknown_dependency;
@@ -98,7 +97,6 @@ pub static RULES: &[&Rule] = &[
     &missing_files::RULE,
     &missing_tests_required::RULE,
     &missing_hints::RULE,
-    &subtask_count::RULE,
     &duplicate_id::RULE,
     &malformed_id::RULE,
     &unknown_dependency::RULE,

@@ -6,8 +6,8 @@ use fp_plan::diagnostic::Span;
 use fp_plan::plan::id::compare_ids;
 use fp_plan::plan::{FieldKind, Task};
 
-use super::{of_leaves, parents};
-use crate::mutation::base::{At, Base, Mutant, field, lines_of};
+use super::of_leaves;
+use crate::mutation::base::{At, Base, Mutant};
 
 pub(super) fn ids_of_others(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
@@ -188,58 +188,6 @@ pub(super) fn dependencies_on_ancestors(base: &Base) -> Vec<Mutant> {
             })
             .collect()
     })
-}
-
-pub(super) fn one_child(base: &Base) -> Vec<Mutant> {
-    let inner =
-        parents(base).filter(|parent| parent.parent.is_some() && parent.children.len() == 2);
-    inner
-        .flat_map(|parent| {
-            let children = parent.children.iter().map(|&child| &base.plan.tasks[child]);
-            children.map(|child| {
-                let text = base.without(child.extent);
-                base.mutant(
-                    "subtask-count",
-                    parent,
-                    format!("without {}", child.id),
-                    text,
-                )
-            })
-        })
-        .collect()
-}
-
-pub(super) fn six_children(base: &Base) -> Vec<Mutant> {
-    let inner = parents(base).filter(|parent| parent.parent.is_some());
-    inner
-        .flat_map(|parent| {
-            let last = &base.plan.tasks[parent.children[parent.children.len() - 1]];
-            let lines = lines_of(base.text, last.extent);
-            let files = field(last, FieldKind::Files).unwrap();
-            let own = format!(
-                "{}Files: none{}",
-                &base.text[lines.start..files.start],
-                &base.text[files.end..lines.end]
-            );
-            [6, 7, 12].map(|count| {
-                let ids: Vec<String> = (parent.children.len() + 1..=count)
-                    .map(|number| format!("{}.{number}", parent.id))
-                    .collect();
-                let more: String = ids
-                    .iter()
-                    .map(|id| {
-                        own.replacen(&format!("{}]", last.id), &format!("{id}]"), 1)
-                            + base.plan.newline()
-                    })
-                    .collect();
-                let text = base.replaced(Span::new(lines.end, lines.end), &more);
-                let mutant =
-                    base.mutant("subtask-count", parent, format!("{count} children"), text);
-                let touched = ids.into_iter().chain([parent.id.to_string()]).collect();
-                Mutant { touched, ..mutant }
-            })
-        })
-        .collect()
 }
 
 /// Leaves that become so small that another one of the same file could hold them.

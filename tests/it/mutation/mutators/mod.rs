@@ -43,8 +43,6 @@ pub(crate) const ALL: &[Mutator] = &[
     fields::unknown_fields,
     fields::fields_given_twice,
     fields::fields_of_parents,
-    graph::one_child,
-    graph::six_children,
     heads::no_tree,
     heads::broken_heads,
     heads::open_fences,

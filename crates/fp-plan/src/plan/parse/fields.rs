@@ -135,7 +135,12 @@ fn split_dependency(text: &str) -> (&str, &str) {
     let rest = behind.trim_start_matches(MARKS);
     let remark = rest.trim();
     let is_remark = remark.is_empty() || remark.starts_with(['(', '-', '–', '—', '[', ':']);
-    if id.is_empty() || !(is_remark || rest.len() < behind.len()) {
+    let is_remark = match is_none(id) {
+        // With `none` a remark goes too, so it is nothing but that.
+        true => remark.is_empty() || remark.starts_with('(') && remark.ends_with(')'),
+        false => is_remark || rest.len() < behind.len(),
+    };
+    if id.is_empty() || !is_remark {
         return (text, "");
     }
     (id, rest)

@@ -372,8 +372,21 @@ impl<'t> Reader<'t> {
             return end;
         } else if line.literal_end.is_some() {
             self.read_literal(at..end, content);
-        } else if let Some(item) = fields::read_entry(field.kind, self.text, own) {
-            self.add_entry(field, item, Some(line.column));
+        } else {
+            let entries = match field.kind.form() {
+                FieldForm::Ids => fields::line_entries(field.kind, self.text, own),
+                _ => Vec::from_iter(fields::read_entry(field.kind, self.text, own)),
+            };
+            for item in entries {
+                self.add_entry(field, item, Some(line.column));
+            }
+            // An entry's own span ends before its remark.
+            if let Some(list) = self.tree.tasks[field.task].fields.slot(field.kind) {
+                list.span.end = list
+                    .span
+                    .end
+                    .max(Span::of_slice(self.text, own.trim_end()).end);
+            }
         }
         end
     }
@@ -451,7 +464,9 @@ impl<'t> Reader<'t> {
             return end;
         }
         let task = self.task_at(line.column);
-        let goes_on = |line: &&Line<'_>| line.is_text() && self.task_at(line.column) == task;
+        let goes_on = |next: &&Line<'_>| {
+            next.is_text() && (next.column > line.column || self.task_at(next.column) == task)
+        };
         let end = at + 1 + self.lines[at + 1..].iter().take_while(goes_on).count();
         let note = self.block(at..end, line.text, line.column);
         self.tree.add_note(task, note);

@@ -146,15 +146,16 @@ pub(super) fn duplicate(label: &str, text: &str) -> String {
     })
 }
 
-/// The ways to write `text` with a label, preferred one first: after the label, or below it.
+/// The ways to write `text` with a label, preferred one first: after the label, below it, or apart from it.
 fn labelled_forms(label: &str, text: &str) -> Vec<String> {
     let behind = format!("- {label}: {}", indented(text, 2));
     let below = format!("- {label}:\n  {}", indented(text, 2));
+    let apart = format!("- {label}:\n\n  {}", indented(text, 2));
     match text {
         "" => vec![format!("- {label}:")],
         // A list is easier to read below its label.
-        _ if text.starts_with("- ") => vec![below, behind],
-        _ => vec![behind, below],
+        _ if text.starts_with("- ") => vec![below, behind, apart],
+        _ => vec![behind, below, apart],
     }
 }
 
