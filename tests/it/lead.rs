@@ -1,5 +1,7 @@
 //! `fp run`: a run led by the program itself, with scripts as agents.
 
+#[path = "lead/branch.rs"]
+mod branch;
 #[path = "lead/ends.rs"]
 mod ends;
 #[path = "lead/judging.rs"]
@@ -109,7 +111,7 @@ fn settings(environment: &Environment, program: &str, more: &str) {
     fs::create_dir_all(&folder).unwrap();
     let player = format!(r#"{{ "program": "{program}" }}"#);
     let text = format!(
-        r#"{{ "verify": {{ "judge": "each" }}, "agents": {{ "builder": {player}, "verifier": {player},
+        r#"{{ "branch": "current", "verify": {{ "judge": "each" }}, "agents": {{ "builder": {player}, "verifier": {player},
             "programs": {{ "own": {{ "start": ["own", "{{role}}", "{{name}}", "{{prompt}}"], "writes": ["~/"] }} }} {more} }},
             "sandbox": {{ "write": ["~/"] }} }}"#
     );

@@ -316,8 +316,12 @@ impl OpenPlan {
         let found = Repo::find(&path);
         if found.git_dir.is_none() || found.git_dir != self.repo.git_dir || found.worktree != path {
             let said = format!("{} is not a checkout of this repository", path.display());
-            return Err(HostError::failed(said)
-                .with_hint("run `fp start PLAN` in the checkout that should get the commits"));
+            return Err(
+                HostError::failed(said).with_hint(match state.terms().branch {
+                    Some(_) => "`fp run PLAN` makes it again",
+                    None => "run `fp start PLAN` in the checkout that should get the commits",
+                }),
+            );
         }
         self.open_git(&path)
     }

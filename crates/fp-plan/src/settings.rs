@@ -96,6 +96,8 @@ settings! {
         exclusive: Vec<String> = Vec::new(), List(&Text), Open;
         /// Where builders work: each in a git worktree of its own, or all in the checkout.
         isolation: Isolation = Isolation::Auto, Choice(Isolation::WORDS), Protected;
+        /// The branch that gets what passed: one of the plan's own, or the one that is checked out.
+        branch: BranchChoice = BranchChoice::Auto, Choice(BranchChoice::WORDS), Protected;
         /// The check of the comments that an edit adds.
         comment_checker: CommentChecker = CommentChecker::default(), Group(CommentChecker::rows), Open;
         /// Reminding a builder that stops in the middle of its task.
@@ -507,6 +509,16 @@ choices! {
         Shared = "shared",
         /// In a worktree if several builders work, otherwise in the checkout.
         Auto = "auto",
+    }
+
+    /// The branch that gets the commits of a run.
+    BranchChoice {
+        /// The plan's own for `fp run`, the one that is checked out for a session.
+        Auto = "auto",
+        /// The plan's own.
+        Plan = "plan",
+        /// The one that is checked out.
+        Current = "current",
     }
 
     /// Where a task's commands run.

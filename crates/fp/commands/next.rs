@@ -14,11 +14,12 @@ use fp_host::store::Ledger;
 use fp_plan::hint::Hint as _;
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 use fp_plan::settings::{AgentPlayer, Settings};
+use fp_plan::text::shell_quoted;
 use fp_run::report::requirements::RequirementLine;
 use fp_run::report::standing::LeadPresence;
 use fp_run::report::status::StatusReport;
 use fp_run::run::consent::PrintedQuestion;
-use fp_run::run::event::Event;
+use fp_run::run::event::{Event, PlanBranch};
 use fp_run::run::next::{LeadAction, RunSurroundings};
 use fp_run::run::state::{Activity, RunAgent};
 use fp_run::run::{State, approval};
@@ -248,6 +249,9 @@ pub(super) fn final_report(
         text += "\nRequirements:\n";
     }
     text.extend(requirements.iter().map(|line| format!("  {line}\n")));
+    if let Some(branch) = &state.terms().branch {
+        text += &branch_text(branch);
+    }
     match plan.folder.layer() {
         Ok(None) => {}
         Ok(Some(OfLayer { id, layer })) => {
@@ -261,6 +265,19 @@ pub(super) fn final_report(
         }
     }
     text
+}
+
+/// Says where the commits are, and how to look at them and take them.
+fn branch_text(branch: &PlanBranch) -> String {
+    let name = shell_quoted(&branch.name);
+    let from = match &branch.from {
+        Some(from) => shell_quoted(from),
+        None => branch.at.clone(),
+    };
+    format!(
+        "\nThe commits are on {}; nothing of them is in your checkout\n  look: git diff {from}...{name}\n  take: git merge {name}\n",
+        branch.name
+    )
 }
 
 /// The actions as JSON, with ids that are unique across all outputs.

@@ -122,6 +122,7 @@ fn retry_task(
 fn undo_task(plan: &OpenPlan, id: &TaskId, context: &Context) -> CommandResult {
     context.state(plan)?;
     let (prepared, revert) = roll_back(plan, id, || context.now())?;
+    context.remove_unneeded_worktrees(plan);
     let mut text = format!("Task {id} is rolled back and waits again: ");
     text += &match (&prepared.commit, &revert) {
         (None, _) => without_commit(&prepared),

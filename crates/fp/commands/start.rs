@@ -9,6 +9,7 @@ use fp_host::git::Git;
 use fp_host::plan::OpenPlan;
 use fp_host::plan_folder::is_plan_file;
 use fp_host::platform::end_marked;
+use fp_host::run::branch::{open_branch, plan_branch};
 use fp_host::run::commit::{COMMIT_PATIENCE, settle};
 use fp_host::run::trial;
 use fp_host::run::worktree::follow_branch;
@@ -16,11 +17,12 @@ use fp_plan::plan::id::TaskId;
 use fp_plan::plan::path::overlap;
 use fp_plan::reading_language;
 use fp_plan::repo_path::RepoPath;
-use fp_plan::settings::{Engine, Isolation};
+use fp_plan::settings::{BranchChoice, Engine, Isolation};
+use fp_plan::text::shell_quoted;
 use fp_run::report::handoff::next_steps;
 use fp_run::report::standing::{LeadPresence, RunStanding};
 use fp_run::run::Policy;
-use fp_run::run::event::{FoundCheckout, RunTerms};
+use fp_run::run::event::{FoundCheckout, PlanBranch, RunTerms};
 use fp_run::run::state::{State, Status};
 use serde_json::json;
 
@@ -38,9 +40,6 @@ pub(crate) struct StartArgs {
     /// The session that leads; defaults to the client's current one.
     #[arg(long)]
     session: Option<String>,
-    /// Lead it from the session, whatever `engine` says.
-    #[arg(long)]
-    here: bool,
     /// The user can be asked although the session looks unattended.
     #[arg(long)]
     attended: bool,
@@ -57,7 +56,13 @@ pub(super) struct TermsArgs {
     /// Leave passed work uncommitted.
     #[arg(long)]
     pub(super) no_commit: bool,
-    /// Start although files of the plan have uncommitted changes, which become part of the tasks' commits.
+    /// Put the commits on this branch of the plan's own, made at the commit that is checked out.
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["here", "no_commit", "allow_dirty"])]
+    branch: Option<String>,
+    /// Put the commits on the branch that is checked out; with `fp start`, the session leads.
+    #[arg(long)]
+    pub(super) here: bool,
+    /// Start although files of the plan have uncommitted changes, which become part of the tasks' commits here.
     #[arg(long)]
     allow_dirty: bool,
 }
@@ -75,8 +80,8 @@ pub(crate) fn start_run(args: StartArgs, context: &Context) -> CommandResult {
         // Leading costs a session tokens for each task.
         Engine::Auto => builders > 1 || state.tasks.len() > FEW,
     };
-    if by_processes && !args.here {
-        let line = background_line(&plan, &args);
+    if by_processes && !args.terms.here {
+        let line = background_line(&plan, state.run.is_none(), &args);
         let json = json!({ "planId": plan.id(), "background": line });
         return context.report(&json, &format!("In the background: {line}\n"));
     }
@@ -103,14 +108,24 @@ fn has_session_run(state: &State) -> bool {
 }
 
 /// The command that leads the run in the background, instead of the session.
-fn background_line(plan: &OpenPlan, args: &StartArgs) -> String {
+fn background_line(plan: &OpenPlan, is_first: bool, args: &StartArgs) -> String {
     let terms = &args.terms;
+    let has_commits = !terms.no_commit && !terms.allow_dirty;
     let mut line = format!("fp run {} --ask", plan.id());
     if let Some(builders) = args.builders {
         line += &format!(" -j {builders}");
     }
     if let Some(iterations) = terms.max_iterations {
         line += &format!(" --max-iterations {iterations}");
+    }
+    match &terms.branch {
+        Some(name) if name.is_empty() => line += " --branch",
+        Some(name) => line += &format!(" --branch {}", shell_quoted(name)),
+        // What the user of a session sees is their own branch.
+        None if is_first && plan.settings.branch == BranchChoice::Auto && has_commits => {
+            line += " --here";
+        }
+        None => {}
     }
     line += if terms.no_commit { " --no-commit" } else { "" };
     line + if terms.allow_dirty {
@@ -161,19 +176,25 @@ pub(super) fn begin(
     lead: RunTerms,
     context: &Context,
 ) -> Result<usize, CommandError> {
-    let is_shared = plan.load()?.state.is_shared();
-    let git = match is_shared {
-        true => {
+    let before = plan.load()?.state;
+    let is_shared = before.is_shared();
+    let no_commit = args.no_commit || plan.settings.no_commit;
+    let branch = match is_shared || no_commit {
+        true => None,
+        false => branch_of_run(plan, args, lead.processes, &before)?,
+    };
+    let git = match &branch {
+        _ if is_shared => {
             context.notices(&plan.sync()?);
             let _lock = acquire(&plan.commit_lock(), COMMIT_PATIENCE)?;
             follow_branch(plan)?;
             plan.checkout(&plan.load()?.state)?
         }
-        false => plan.git()?,
+        Some(branch) => open_branch(plan, &before, branch)?,
+        None => plan.git()?,
     };
     refuse_files_among_plans(plan, &git)?;
     let status = git.status()?;
-    let no_commit = args.no_commit || plan.settings.no_commit;
     if no_commit && is_shared {
         return Err(CommandError::refused(
             "a shared plan needs commits: they are how its machines meet",
@@ -201,7 +222,13 @@ pub(super) fn begin(
         ));
     }
     let in_the_way = dirty.first().filter(|_| is_first);
-    let checkout = checkout_to_integrate(plan, &git, &lead, no_commit, in_the_way, context)?;
+    let checkout = match &branch {
+        Some(_) => git.worktree().to_str().map(str::to_owned),
+        None => checkout_to_integrate(plan, &git, &lead, no_commit, in_the_way, context)?,
+    };
+    if let Some(branch) = branch.as_ref().filter(|_| is_first) {
+        tell_what_is_left_out(plan, &before, branch, context)?;
+    }
     // A killed `fp run` may have left agents running.
     let marks = before
         .processes
@@ -217,6 +244,7 @@ pub(super) fn begin(
         no_commit,
         policy: policy_of(plan)?,
         checkout,
+        branch,
         found: Some(found_checkout(&git, ledger.state())?),
         ..lead
     };
@@ -243,6 +271,79 @@ pub(super) fn try_commands(plan: &OpenPlan, context: &Context) -> HostResult<()>
         Err(error) => context.warn(format_args!(
             "the plan's commands could not be tried: {error}"
         )),
+    }
+    Ok(())
+}
+
+/// The branch of the plan's own that gets the commits; `None` for the one that is checked out. Once something is
+/// committed, it stays the same.
+fn branch_of_run(
+    plan: &OpenPlan,
+    args: &TermsArgs,
+    by_processes: bool,
+    state: &State,
+) -> Result<Option<PlanBranch>, CommandError> {
+    let name = args.branch.as_deref().filter(|name| !name.is_empty());
+    if let Some(run) = &state.run {
+        let before = &run.terms.branch;
+        let is_same = match (&args.branch, before) {
+            (None, before) => !args.here || before.is_none(),
+            (Some(_), None) => false,
+            (Some(_), Some(before)) => name.is_none_or(|name| name == before.name),
+        };
+        if is_same {
+            return Ok(before.clone());
+        }
+        if state.tasks.iter().any(|task| task.commit.is_some()) {
+            let place = match before {
+                Some(before) => before.name.clone(),
+                None => "the branch that was checked out".to_owned(),
+            };
+            let said = format!("what is done so far is on {place}, and so is the rest");
+            return Err(CommandError::refused(said).with_hint("leave that flag away"));
+        }
+    }
+    let is_wanted = match plan.settings.branch {
+        _ if args.here || args.allow_dirty => false,
+        _ if args.branch.is_some() => true,
+        BranchChoice::Auto => by_processes,
+        BranchChoice::Plan => true,
+        BranchChoice::Current => false,
+    };
+    if !is_wanted {
+        return Ok(None);
+    }
+    let obstacle = match plan.settings.isolation {
+        Isolation::Shared => Some("builders share the checkout (`isolation`)".to_owned()),
+        Isolation::Auto | Isolation::Worktree => plan.git()?.worktree_obstacle()?,
+    };
+    match obstacle {
+        Some(obstacle) if args.branch.is_some() => {
+            let said = format!("the plan can't have a branch of its own: {obstacle}");
+            Err(CommandError::refused(said)
+                .with_hint("`--here` takes the branch that is checked out"))
+        }
+        Some(_) => Ok(None),
+        None => Ok(Some(plan_branch(plan, name)?)),
+    }
+}
+
+/// Says that the user's uncommitted changes to files of the plan are not on its branch.
+fn tell_what_is_left_out(
+    plan: &OpenPlan,
+    state: &State,
+    branch: &PlanBranch,
+    context: &Context,
+) -> Result<(), CommandError> {
+    let status = plan.git()?.status()?;
+    let changed = status.entries.iter().map(|entry| entry.path.to_string());
+    let left = files_of_plan(state, changed);
+    if !left.is_empty() {
+        context.note(format_args!(
+            "{} begins at the last commit, without your uncommitted changes to {}; `--allow-dirty` takes them in, on the branch that is checked out",
+            branch.name,
+            left.join(", ")
+        ));
     }
     Ok(())
 }
@@ -347,7 +448,11 @@ fn report_start(
         Some(_) => " in worktrees of their own",
         None => "",
     };
-    let commits = if terms.no_commit { "off" } else { "on" };
+    let commits = match &terms.branch {
+        _ if terms.no_commit => "off",
+        Some(branch) => &format!("on {}", branch.name),
+        None => "on",
+    };
     let (builders, attempts) = (terms.builders, terms.max_iterations);
     text += &format!("\nBuilders: {builders}{place}, attempts: {attempts}, commits: {commits}\n");
     if let Some(language) = language {

@@ -144,6 +144,37 @@ impl Git {
         }
     }
 
+    /// The commit of the branch `name`, `None` if there is no such branch. One process.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub fn branch_tip(&self, name: &str) -> HostResult<Option<Oid>> {
+        self.commit_of_ref(&format!("refs/heads/{name}"))
+    }
+
+    /// The newest of `commits`, which are in one line of history. One process.
+    ///
+    /// # Errors
+    /// One of them is gone, or git fails.
+    pub fn newest_of<'c>(&self, commits: impl Iterator<Item = &'c String>) -> HostResult<Oid> {
+        let call = self.call("rev-list --topo-order --max-count=1 --end-of-options");
+        commits
+            .fold(call, |call, commit| call.arg(commit))
+            .run()?
+            .into_oid()
+    }
+
+    /// True if a branch can have `name`. One process.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub fn is_branch_name(&self, name: &str) -> HostResult<bool> {
+        let call = self
+            .call("check-ref-format")
+            .arg(format!("refs/heads/{name}"));
+        Ok(!name.starts_with('-') && !call.run()?.ended_with(1))
+    }
+
     /// Points each of these local refs at its commit. One process.
     ///
     /// # Errors

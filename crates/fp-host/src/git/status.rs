@@ -186,6 +186,13 @@ impl Git {
         }
     }
 
+    /// The branch that HEAD is on, from git's files; `None` if it is detached. Runs no process.
+    pub fn head_branch(&self) -> Option<String> {
+        let head = file::read_text(&self.git_dir().join("HEAD"), HEAD_CAP).ok()?;
+        let name = head.trim_end().strip_prefix("ref: refs/heads/")?;
+        Some(name.to_owned())
+    }
+
     /// The differences from HEAD. One process.
     ///
     /// # Errors

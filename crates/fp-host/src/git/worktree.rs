@@ -83,6 +83,32 @@ impl Git {
         Ok(paths.map(|path| PathBuf::from(os_string(path))).collect())
     }
 
+    /// The worktree in which the branch `name` is checked out.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub fn holder_of(&self, name: &str) -> HostResult<Option<PathBuf>> {
+        let output = self.call("worktree list --porcelain -z").output()?;
+        let (mut path, branch) = (None, format!("branch refs/heads/{name}"));
+        for line in records_of(&output) {
+            if let Some(named) = line.strip_prefix(b"worktree ") {
+                path = Some(PathBuf::from(os_string(named)));
+            } else if line == branch.as_bytes() {
+                return Ok(path);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Puts HEAD of this worktree, which is at the tip of the branch `name`, on that branch.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub fn attach_head(&self, name: &str) -> HostResult<()> {
+        let call = self.call("symbolic-ref HEAD");
+        call.arg(format!("refs/heads/{name}")).output().map(drop)
+    }
+
     /// Removes the worktree at `path` with all its files and git's record of it, whatever state it is in: locked, half
     /// created, or already gone. Removes a link without following it.
     ///

@@ -440,7 +440,10 @@ pub fn head_moved(plan: &OpenPlan, state: &State, tip: Option<&Oid>) -> HostResu
     if !state.is_running() || !(waits(Status::Pending) || waits(Status::Skipped)) {
         return Ok(None);
     }
-    let git = plan.git()?;
+    let git = match tip {
+        Some(_) => plan.git()?,
+        None => plan.checkout(state)?,
+    };
     if tip.is_none() && git.head_in_files().as_ref() == Some(seen) {
         return Ok(None);
     }

@@ -1,6 +1,7 @@
 //! `fp_run::run` decides the steps of a run; this module performs those with side effects: measuring a change, running
 //! checks, committing, and writing the files that people read.
 
+pub mod branch;
 pub mod commit;
 pub mod end_checks;
 pub mod evidence;

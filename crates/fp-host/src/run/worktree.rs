@@ -16,6 +16,7 @@ use fp_run::run::State;
 use fp_run::run::event::Base;
 use fp_run::run::state::{MeasuredWork, Status, TaskState};
 
+use super::branch::{close_branch, open_branch};
 use crate::bench::remove_benches;
 use crate::error::{HostError, HostErrorKind, HostResult};
 use crate::file;
@@ -30,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// The lock for creating, resetting and removing a repository's worktrees, held as long as this value lives.
 #[derive(Debug)]
 pub struct Worktrees<'p> {
-    plan: &'p OpenPlan,
+    pub(super) plan: &'p OpenPlan,
     lock: Arc<File>,
 }
 
@@ -63,7 +64,7 @@ fn open(plan: &OpenPlan, owner: &AgentName) -> Option<Git> {
     open_at(plan, &path(plan, owner))
 }
 
-fn open_at(plan: &OpenPlan, path: &Path) -> Option<Git> {
+pub(super) fn open_at(plan: &OpenPlan, path: &Path) -> Option<Git> {
     let is_folder = fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir());
     let git = Git::open_with(path, &plan.settings.plans_dir).ok()?;
     // A folder that isn't a worktree belongs to the checkout around it. A builder can write the file that names git's
@@ -216,7 +217,7 @@ impl<'p> Worktrees<'p> {
     }
 
     /// A [`Git`] whose processes hold the lock, so that nothing disturbs a process that outlives its `fp`.
-    fn git(&self) -> HostResult<Git> {
+    pub(super) fn git(&self) -> HostResult<Git> {
         Ok(self.plan.git()?.with_commit_lock(Arc::clone(&self.lock)))
     }
 
@@ -313,14 +314,20 @@ pub fn sweep(plan: &OpenPlan) -> HostResult<Vec<PathBuf>> {
     // The previous holder of the lock may have claimed a task.
     let state = plan.load()?.state;
     let needed = needed(&state).map(|owner| owner.as_str().into());
-    worktrees.sweep(&state, &needed.collect())
+    let mut kept = worktrees.sweep(&state, &needed.collect())?;
+    if !state.is_running() {
+        kept.extend(close_branch(&worktrees, &state)?);
+    }
+    Ok(kept)
 }
 
-/// Checks out the newest commit of a shared plan's branch in `fp`'s own checkout. Does nothing in a plan that isn't
-/// shared.
+/// Checks out the newest commit of a plan's branch in `fp`'s own checkout. Does nothing where the commits go to the
+/// branch that is checked out.
 pub fn follow_branch(plan: &OpenPlan) -> HostResult<()> {
     let Some(member) = plan.store.membership()? else {
-        return Ok(());
+        let state = plan.load()?.state;
+        let branch = state.terms().branch.as_ref();
+        return branch.map_or(Ok(()), |branch| open_branch(plan, &state, branch).map(drop));
     };
     let worktrees = Worktrees::lock(plan)?;
     let (path, main) = (plan.integration(), worktrees.git()?);

@@ -280,6 +280,9 @@ pub struct RunTerms {
     /// work in the checkout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkout: Option<String>,
+    /// The branch of the plan's own that gets the commits; `None` if the branch that was checked out does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<PlanBranch>,
     /// The checkout as the run found it; `None` in logs that don't record it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<FoundCheckout>,
@@ -296,6 +299,17 @@ impl RunTerms {
             ..Self::default()
         }
     }
+}
+
+/// A branch of a plan's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanBranch {
+    pub name: String,
+    /// The branch that was checked out when it was made; `None` if none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The commit that it was made at.
+    pub at: String,
 }
 
 /// A checkout as a run found it.

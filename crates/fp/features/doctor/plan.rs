@@ -77,7 +77,7 @@ fn check_run(plan: &OpenPlan) -> Vec<DoctorFinding> {
     let state = State::replay(plan.id().clone(), &examined.entries);
     let standing = RunStanding::of(&state, lead.presence(&state));
     found.push(check_standing(&state, standing));
-    match plan.git() {
+    match plan.checkout(&state).or_else(|_| plan.git()) {
         Ok(git) => {
             let commits = check_commits(&git, &state);
             found.push(commits.unwrap_or_else(|error| DoctorFinding::of_error("git", error)));
