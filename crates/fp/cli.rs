@@ -87,6 +87,7 @@ enum Command {
     Why(commands::why::WhyArgs),
     Log(commands::log::LogArgs),
     Report(commands::report::ReportArgs),
+    Pr(commands::pr::PrArgs),
     Plans(commands::plans::PlansArgs),
     Export(export::ExportArgs),
     Share(commands::fleet::ShareArgs),
@@ -161,6 +162,7 @@ impl Command {
             Self::Why(args) => commands::why::explain_task(args, context),
             Self::Log(args) => commands::log::show_log(args, context),
             Self::Report(args) => commands::report::report_run(args, context),
+            Self::Pr(args) => commands::pr::open_pull_request(args, context),
             Self::Plans(args) => commands::plans::run_plans(args, context),
             Self::Export(args) => export::run(args, context),
             Self::Share(args) => commands::fleet::share_plan(args, context),
@@ -399,23 +401,35 @@ mod tests {
     }
 
     /// Flags that the hook leaves to the user's own rules, by command. A new flag belongs in the hook's list or here.
-    const ASKED_ABOUT: [(&str, &[&str]); 12] = [
+    const ASKED_ABOUT: [(&str, &[&str]); 13] = [
         ("approve", &["yes"]),
         ("config set", &["project", "user"]),
         ("config trust", &["yes"]),
         ("config unset", &["project", "user"]),
         ("doctor", &["client"]),
         ("fleet", &["leave"]),
-        ("new", &["import", "only", "open", "tag"]),
+        ("new", &["import", "issue", "only", "open", "tag"]),
         ("report", &["force", "out"]),
-        ("run", &["agent", "budget", "unattended", "yes"]),
-        ("run start", &["attended", "here", "session"]),
+        (
+            "run",
+            &[
+                "agent",
+                "branch",
+                "budget",
+                "here",
+                "pr",
+                "unattended",
+                "yes",
+            ],
+        ),
+        ("run start", &["attended", "branch", "here", "session"]),
         ("show", &["out"]),
+        ("task add", &["from-review"]),
         // Only standard input is allowed.
         ("verdict", &["from"]),
     ];
     /// Commands that are for the user only, with all of their flags.
-    const OF_THE_USER: [&str; 12] = [
+    const OF_THE_USER: [&str; 13] = [
         "answer",
         "commit",
         "demo",
@@ -426,6 +440,7 @@ mod tests {
         "join",
         "plans archive",
         "plans restore",
+        "pr",
         "share",
         "statusline",
     ];

@@ -97,6 +97,7 @@ mod release;
 #[cfg(unix)]
 mod report;
 #[cfg(unix)]
+mod review;
 mod roadmap;
 #[cfg(unix)]
 mod rollback;

@@ -12,6 +12,7 @@ pub mod error;
 pub mod facts;
 pub mod file;
 pub mod fleet;
+pub mod forge;
 pub mod git;
 pub mod interrupt;
 pub mod lead;

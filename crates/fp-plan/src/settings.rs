@@ -98,6 +98,10 @@ settings! {
         isolation: Isolation = Isolation::Auto, Choice(Isolation::WORDS), Protected;
         /// The branch that gets what passed: one of the plan's own, or the one that is checked out.
         branch: BranchChoice = BranchChoice::Auto, Choice(BranchChoice::WORDS), Protected;
+        /// True if `fp run` opens a pull request, a draft until the end, and keeps it up to date.
+        pr: bool = false, Flag, Protected;
+        /// The commits on a plan's own branch.
+        commit: PlanCommits = PlanCommits::default(), Group(PlanCommits::rows), Open;
         /// The check of the comments that an edit adds.
         comment_checker: CommentChecker = CommentChecker::default(), Group(CommentChecker::rows), Open;
         /// Reminding a builder that stops in the middle of its task.
@@ -122,6 +126,12 @@ settings! {
         fleet: Fleet = Fleet::default(), Group(Fleet::rows), Protected;
         /// Language of interviews, reports and commits; absent where the user's own words decide.
         language: Option<String> = None, Name, Words;
+    }
+
+    /// The commits on a plan's own branch.
+    PlanCommits {
+        /// True if each names its task, and what was verified, in trailers.
+        trailers: bool = true, Flag, Open;
     }
 
     /// The comment check after an edit.

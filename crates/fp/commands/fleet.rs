@@ -76,24 +76,29 @@ pub(crate) struct FleetArgs {
 /// The refs of the plans' logs on a remote.
 const LOG_REFS: &str = "refs/fp/";
 
+/// The remote `named`, or else the only one, or `origin`.
+pub(super) fn remote_or_only(named: Option<&str>, git: &Git) -> Result<String, CommandError> {
+    let known = git.remotes()?;
+    let has_origin = known.iter().any(|name| name == "origin");
+    match (named, &known[..]) {
+        (Some(name), _) => Ok(name.to_owned()),
+        (None, [only]) => Ok(only.clone()),
+        (None, _) if has_origin => Ok("origin".to_owned()),
+        (None, []) => Err(
+            CommandError::refused("the repository has no remote to push to")
+                .with_hint("git remote add origin URL"),
+        ),
+        (None, _) => Err(
+            CommandError::failed("several remotes, and none is called origin")
+                .with_hint(format!("name one with --remote: {}", known.join(", "))),
+        ),
+    }
+}
+
 impl RemoteArgs {
     /// The remote given on the command line, or else the only one.
     fn remote_of(&self, git: &Git) -> Result<String, CommandError> {
-        let known = git.remotes()?;
-        let has_origin = known.iter().any(|name| name == "origin");
-        match (&self.remote, &known[..]) {
-            (Some(name), _) => Ok(name.clone()),
-            (None, [only]) => Ok(only.clone()),
-            (None, _) if has_origin => Ok("origin".to_owned()),
-            (None, []) => Err(CommandError::refused(
-                "the repository has no remote, which is where machines meet",
-            )
-            .with_hint("git remote add origin URL")),
-            (None, _) => Err(
-                CommandError::failed("several remotes, and none is called origin")
-                    .with_hint(format!("name one with --remote: {}", known.join(", "))),
-            ),
-        }
+        remote_or_only(self.remote.as_deref(), git)
     }
 
     fn place_of(

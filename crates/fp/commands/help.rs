@@ -30,7 +30,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         &["run", "approve", "answer", "retry", "cancel", "task"],
     ),
     ("Write", &["new", "import", "export", "validate"]),
-    ("Project", &["config", "specs", "roadmap", "commit"]),
+    ("Project", &["config", "specs", "roadmap", "commit", "pr"]),
     ("Machines", &["share", "join", "fleet"]),
     ("Set up", &["install", "doctor", "demo"]),
 ];

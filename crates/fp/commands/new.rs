@@ -24,6 +24,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use strum::VariantArray as _;
 
+use super::review::{IssueGoal, issue_named, read_issue};
 use crate::context::{Context, Known};
 use crate::error::{CommandError, CommandResult};
 use crate::features::exchange::import_to_complete;
@@ -37,7 +38,7 @@ use crate::printer::WIDTH;
 pub(crate) struct NewArgs {
     /// The goal, in your own words; `-` reads it from standard input; put `--` before it if it begins with
     /// a dash
-    #[arg(required_unless_present_any = ["roadmap", "from_prompt", "path"], value_name = "GOAL")]
+    #[arg(required_unless_present_any = ["roadmap", "from_prompt", "path", "issue"], value_name = "GOAL")]
     goal: Vec<String>,
     /// Take the goal and the flags from the `/fp:plan` prompt that the user typed in this session
     #[arg(long, conflicts_with_all = ["goal", "roadmap", "path", "auto", "max_complexity", "research_only", "plan_only"])]
@@ -48,6 +49,9 @@ pub(crate) struct NewArgs {
     /// Plan from a folder or file instead: a plan of another system, or any texts
     #[arg(id = "path", long = "import", value_name = "PATH", conflicts_with_all = ["roadmap", "mode", "research_only"])]
     import: Option<PathBuf>,
+    /// The issue whose text is the goal: its number, or its address. A goal of `#NUMBER` alone is the same.
+    #[arg(long, value_name = "ISSUE", conflicts_with_all = ["goal", "roadmap", "path"])]
+    issue: Option<String>,
     /// How much planning: `direct` for one task without open choices, `specified` for a goal that says what to build,
     /// `pipeline` where something has to be asked, `full` where something has to be researched; `pipeline` by default
     #[arg(long, value_parser = PossibleValuesParser::new(Mode::VARIANTS.iter().map(|mode| mode.into_str())).try_map(|name| name.parse::<Mode>()))]
@@ -105,7 +109,13 @@ const GOAL_CAP: u64 = 1024 * 1024;
 /// Maximum number of notes about work for later to show.
 const MOST_DEBTS: usize = 10;
 /// The flags that take a value.
-const VALUED: [&str; 4] = ["--mode", "--max-complexity", "--builders", "--import"];
+const VALUED: [&str; 5] = [
+    "--mode",
+    "--max-complexity",
+    "--builders",
+    "--import",
+    "--issue",
+];
 const NAME_THE_GOAL: &str = "name the goal: `fp new 'Add a greeting command'`";
 /// The skill whose prompt contains a goal.
 pub(crate) const PLAN_SKILL: &str = "/fp:plan";
@@ -170,7 +180,7 @@ pub(crate) fn create_plan(args: NewArgs, context: &Context) -> CommandResult {
         false => args,
     };
     let planned = PlanGoal::from_args(&args, context)?;
-    let is_layer = planned.roadmap.is_some();
+    let is_layer = planned.roadmap.is_some() || planned.issue.is_some();
     let flags = flags_of(&args);
     let settings = context.settings_with(SettingOrigin::Plan, flags.clone())?;
     let mut warnings: Vec<String> = git_warning(context).into_iter().collect();
@@ -237,6 +247,7 @@ fn new_folder(
         created_at: context.now(),
         by,
         settings,
+        issue: planned.issue,
     };
     context.note_made(folder.id());
     if let Err(error) = folder.describe(&record, planned.roadmap.as_ref()) {
@@ -255,6 +266,8 @@ pub(crate) struct PlanGoal {
     pub(crate) name: String,
     /// The roadmap layer that the plan implements.
     pub(crate) roadmap: Option<OfLayer>,
+    /// The number of the issue that the goal comes from.
+    pub(crate) issue: Option<u64>,
 }
 
 impl PlanGoal {
@@ -266,6 +279,17 @@ impl PlanGoal {
         };
         if let Some(selector) = &args.roadmap {
             return layer_to_plan(selector, words, context);
+        }
+        let issue = args.issue.as_deref();
+        let issue = issue.or_else(|| issue_named(&words).map(|_| words.as_str()));
+        if let Some(named) = issue.filter(|_| args.import.is_none()) {
+            let IssueGoal { goal, name, number } = read_issue(named, context)?;
+            return Ok(Self {
+                goal,
+                name,
+                roadmap: None,
+                issue: Some(number),
+            });
         }
         match (args.import.is_some(), words.trim().is_empty()) {
             (true, false) => Err(
@@ -279,6 +303,7 @@ impl PlanGoal {
                 goal: words.clone(),
                 name: words,
                 roadmap: None,
+                issue: None,
             }),
         }
     }

@@ -19,7 +19,7 @@ use fp_run::report::requirements::RequirementLine;
 use fp_run::report::standing::LeadPresence;
 use fp_run::report::status::StatusReport;
 use fp_run::run::consent::PrintedQuestion;
-use fp_run::run::event::{Event, PlanBranch};
+use fp_run::run::event::Event;
 use fp_run::run::next::{LeadAction, RunSurroundings};
 use fp_run::run::state::{Activity, RunAgent};
 use fp_run::run::{State, approval};
@@ -250,7 +250,11 @@ pub(super) fn final_report(
     }
     text.extend(requirements.iter().map(|line| format!("  {line}\n")));
     if let Some(branch) = &state.terms().branch {
-        text += &branch_text(branch);
+        let (name, id) = (shell_quoted(&branch.name), plan.id());
+        text += &format!(
+            "\nThe commits are on {}: `git merge {name}` takes them, `fp pr {id}` opens a pull request\n",
+            branch.name
+        );
     }
     match plan.folder.layer() {
         Ok(None) => {}
@@ -265,19 +269,6 @@ pub(super) fn final_report(
         }
     }
     text
-}
-
-/// Says where the commits are, and how to look at them and take them.
-fn branch_text(branch: &PlanBranch) -> String {
-    let name = shell_quoted(&branch.name);
-    let from = match &branch.from {
-        Some(from) => shell_quoted(from),
-        None => branch.at.clone(),
-    };
-    format!(
-        "\nThe commits are on {}; nothing of them is in your checkout\n  look: git diff {from}...{name}\n  take: git merge {name}\n",
-        branch.name
-    )
 }
 
 /// The actions as JSON, with ids that are unique across all outputs.

@@ -80,18 +80,27 @@ pub(super) fn add_repairs(plan: &OpenPlan, context: &Context) -> Result<(), Comm
 /// The tree `text` with a task for each failed judgement, up to the limit.
 fn with_repairs(text: &str, state: &State, criteria: &[String]) -> Result<String, String> {
     let (tree, _) = parse(text);
-    let root = tree.root.map(|root| &tree.tasks[root]);
-    let root = root.filter(|root| !root.synthetic);
     let verdict = state.whole_verdict.iter();
     let failed = verdict.flat_map(|verdict| &verdict.judgements);
     let failed = failed.filter(|judged| !judged.pass).take(MOST_REPAIRS);
+    let leaves = (1..).zip(failed).map(|(number, judged)| {
+        let at = judged.criterion.checked_sub(1);
+        let criterion = at.and_then(|at| criteria.get(at));
+        repair_text(number, judged, criterion.map_or("", String::as_str), &tree)
+    });
+    with_leaves(text, leaves)
+}
+
+/// The tree `text` with `leaves` at its top.
+pub(super) fn with_leaves(
+    text: &str,
+    leaves: impl Iterator<Item = String>,
+) -> Result<String, String> {
+    let (tree, _) = parse(text);
+    let root = tree.root.map(|root| &tree.tasks[root]);
+    let root = root.filter(|root| !root.synthetic);
     let mut text = text.to_owned();
-    for (number, judged) in (1..).zip(failed) {
-        let criterion = judged
-            .criterion
-            .checked_sub(1)
-            .and_then(|at| criteria.get(at));
-        let leaf = repair_text(number, judged, criterion.map_or("", String::as_str), &tree);
+    for leaf in leaves {
         text = match root {
             Some(root) => {
                 with_leaf(&text, LeafPlace::Below(&root.id), &leaf)
@@ -106,7 +115,6 @@ fn with_repairs(text: &str, state: &State, criteria: &[String]) -> Result<String
 
 /// The text of a task that mends what `judged` found.
 fn repair_text(number: usize, judged: &Judgement, criterion: &str, tree: &Plan<'_>) -> String {
-    let line = |text: &str| markdown::inline(&one_line(text));
     let requirement = criterion.split(':').next().unwrap_or_default();
     let covers = |leaf: &&Task<'_>| {
         let mut covered = leaf.fields.items(FieldKind::Covers).iter();
@@ -117,35 +125,64 @@ fn repair_text(number: usize, judged: &Judgement, criterion: &str, tree: &Plan<'
     if !is_covered {
         makers = tree.leaves().collect();
     }
-    let together = |of: fn(&Task<'_>) -> Vec<String>| -> BTreeSet<String> {
-        makers.iter().flat_map(|maker| of(maker)).collect()
-    };
-    let files = together(|maker| maker.files().map(str::to_owned).collect());
-    let commands = together(|maker| maker.test_commands().map(str::to_owned).collect());
-    let files: Vec<String> = files.into_iter().collect();
-    let tests = if makers.iter().any(|maker| maker.tests_required()) {
-        "yes"
-    } else {
-        "no"
-    };
+    let files: BTreeSet<&str> = makers.iter().flat_map(|maker| maker.files()).collect();
     let seen = clipped(&one_line(&judged.evidence), MAX_SEEN);
-    let mut text = format!(
-        "- [ID: {REPAIR}{number}] Mend what misses {} (Complexity: 4)\n  - Acceptance:\n    - It holds that {}\n    \
-         - What a verifier saw no longer happens: {}\n  - Files: {}\n  - Tests Required: {tests}\n  - Hints:\n    \
-         - Look first for what the tests of the plan don't have\n  - Risk: high\n",
-        line(&clipped(&one_line(criterion), MAX_TITLE)),
-        line(criterion),
-        line(&seen),
-        files.join(", "),
-    );
-    if !commands.is_empty() {
-        text += "  - Test Commands:\n";
+    let mend = MendText {
+        id: format!("{REPAIR}{number}"),
+        title: format!(
+            "Mend what misses {}",
+            clipped(&one_line(criterion), MAX_TITLE)
+        ),
+        acceptance: vec![
+            format!("It holds that {criterion}"),
+            format!("What a verifier saw no longer happens: {seen}"),
+        ],
+        files: files.into_iter().map(str::to_owned).collect(),
+        hint: "Look first for what the tests of the plan don't have".to_owned(),
+    };
+    let text = mend.to_leaf(&makers);
+    match is_covered {
+        true => format!("{text}  - Covers: {requirement}\n"),
+        false => text,
     }
-    for command in commands {
-        text += &format!("    - {command}\n");
+}
+
+/// A task that mends something, in texts of models or strangers.
+pub(super) struct MendText {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) acceptance: Vec<String>,
+    pub(super) files: Vec<String>,
+    pub(super) hint: String,
+}
+
+impl MendText {
+    /// The task in the form of `tasks.md`, with the commands of `makers`, so that nothing new runs.
+    pub(super) fn to_leaf(&self, makers: &[&Task<'_>]) -> String {
+        let line = |text: &str| markdown::inline(&one_line(text));
+        let items = self.acceptance.iter();
+        let acceptance: String = items
+            .map(|item| format!("    - {}\n", line(item)))
+            .collect();
+        let tests = if makers.iter().any(|maker| maker.tests_required()) {
+            "yes"
+        } else {
+            "no"
+        };
+        let mut text = format!(
+            "- [ID: {}] {} (Complexity: 4)\n  - Acceptance:\n{acceptance}  - Files: {}\n  \
+             - Tests Required: {tests}\n  - Hints:\n    - {}\n  - Risk: high\n",
+            self.id,
+            line(&self.title),
+            self.files.join(", "),
+            line(&self.hint),
+        );
+        let commands = makers.iter().flat_map(|maker| maker.test_commands());
+        let commands: BTreeSet<&str> = commands.collect();
+        if !commands.is_empty() {
+            text += "  - Test Commands:\n";
+        }
+        text.extend(commands.iter().map(|command| format!("    - {command}\n")));
+        text
     }
-    if is_covered {
-        text += &format!("  - Covers: {requirement}\n");
-    }
-    text
 }

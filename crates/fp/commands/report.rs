@@ -70,7 +70,7 @@ pub(crate) fn report_run(args: ReportArgs, context: &Context) -> CommandResult {
 }
 
 /// Calls `use_page` with the history of `plan` and the page about its run, and returns the result of the call.
-fn with_run_page<T>(
+pub(super) fn with_run_page<T>(
     plan: &OpenPlan,
     context: &Context,
     use_page: impl FnOnce(&Past, RunPage<'_>) -> Result<T, CommandError>,

@@ -15,6 +15,7 @@ use fp_run::run::notepad::NoteKind;
 use fp_run::run::state::{State, Status, TaskState};
 use serde_json::json;
 
+use super::review::add_from_review;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::input::Input;
@@ -31,11 +32,14 @@ pub(crate) enum TaskArgs {
         /// The plan; defaults to the only active one.
         plan: Option<String>,
         /// Its parent task; the id of the root for the top of the tree.
-        #[arg(long, value_name = "TASK")]
-        under: String,
+        #[arg(long, value_name = "TASK", required_unless_present = "from_review")]
+        under: Option<String>,
         /// A file with the leaf's text for `tasks.md`; `-` reads standard input.
-        #[arg(long, value_name = "FILE")]
-        file: PathBuf,
+        #[arg(long, value_name = "FILE", required_unless_present = "from_review")]
+        file: Option<PathBuf>,
+        /// Add a leaf for each unresolved discussion of the plan's pull request instead.
+        #[arg(long, conflicts_with_all = ["under", "file"])]
+        from_review: bool,
     },
     /// Replace the leaf with the same id
     #[command(allow_missing_positional = true)]
@@ -60,7 +64,14 @@ pub(crate) enum TaskArgs {
 
 pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
     let (plan, file, done) = match &args {
-        TaskArgs::Add { plan, file, .. } => (plan, Some(file), "added"),
+        TaskArgs::Add {
+            plan,
+            from_review: true,
+            ..
+        } => {
+            return add_from_review(plan.as_deref(), context);
+        }
+        TaskArgs::Add { plan, file, .. } => (plan, file.as_ref(), "added"),
         TaskArgs::Revise { plan, file, .. } => (plan, Some(file), "revised"),
         TaskArgs::Remove { plan, .. } => (plan, None, "removed"),
     };
@@ -74,7 +85,10 @@ pub(crate) fn run(args: TaskArgs, context: &Context) -> CommandResult {
     let mut ledger = plan.lock()?;
     let text = source.read_text()?;
     let edited = match &args {
-        TaskArgs::Add { under, .. } => with_leaf(&text, LeafPlace::Below(under), leaf),
+        TaskArgs::Add { under, .. } => {
+            let parent = under.as_deref().unwrap_or_default();
+            with_leaf(&text, LeafPlace::Below(parent), leaf)
+        }
         TaskArgs::Revise { task, .. } => with_leaf(&text, LeafPlace::Instead(task.as_str()), leaf),
         TaskArgs::Remove { task, .. } => without_leaf(&text, task.as_str()),
     };

@@ -201,6 +201,7 @@ pub(crate) fn layer_to_plan(
             layer: TaskId::new(&**id).map_err(CommandError::failed)?,
             id: page.id,
         }),
+        issue: None,
     })
 }
 

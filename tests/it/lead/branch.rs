@@ -99,8 +99,8 @@ fn the_end_says_where_the_commits_are_and_what_is_undone_is_undone_there() {
     );
     assert!(
         output.stdout.contains(
-            "The commits are on fp/sample-20261121; nothing of them is in your checkout\n  \
-             look: git diff main...fp/sample-20261121\n  take: git merge fp/sample-20261121\n"
+            "The commits are on fp/sample-20261121: `git merge fp/sample-20261121` takes them, `fp pr sample-20261121` opens a pull request\n\n\
+             Review: git log -p main..fp/sample-20261121\n"
         ),
         "{output}"
     );

@@ -75,6 +75,34 @@ pub(crate) fn stays_as_edited(files: &[RepoPath]) -> Option<String> {
     })
 }
 
+/// The name of the notes with the evidence for commits, below `refs/notes/`.
+const NOTES: &str = "fp";
+
+impl Git {
+    /// The commits that have a note of `fp`.
+    ///
+    /// # Errors
+    /// Git fails.
+    pub fn noted_commits(&self) -> HostResult<HashSet<String>> {
+        let call = self.call("notes").arg(format!("--ref={NOTES}"));
+        let listed = call.arg("list").output()?;
+        let listed = String::from_utf8_lossy(&listed);
+        let noted = listed.lines().filter_map(|line| line.split_once(' '));
+        Ok(noted.map(|(_, commit)| commit.to_owned()).collect())
+    }
+
+    /// Makes `text` the note of `fp` on `commit`.
+    ///
+    /// # Errors
+    /// Git fails, or there is no such commit.
+    pub fn add_note(&self, commit: &str, text: &str) -> HostResult<()> {
+        let call = self.call("notes").arg(format!("--ref={NOTES}"));
+        let call = call.arg("add").arg("--force").arg("--file=-");
+        let call = call.arg("--end-of-options").arg(commit);
+        call.input(text.as_bytes().to_vec()).output().map(drop)
+    }
+}
+
 impl Git {
     /// Commits the working tree's version of `files` (both ends of a rename), as [`Git::commit_tree`] does.
     pub fn commit(&self, files: &[RepoPath], message: &str) -> HostResult<CommitOutcome> {

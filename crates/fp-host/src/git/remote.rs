@@ -84,6 +84,58 @@ impl Git {
         }
     }
 
+    /// The addresses of `remote`: the one that git pushes to, and the one that the configuration has for it.
+    ///
+    /// # Errors
+    /// There is no such remote, or git fails.
+    pub fn addresses_of(&self, remote: &str) -> HostResult<[String; 2]> {
+        let name = self.known_remote(remote)?;
+        let pushed = self.call("remote get-url --push").arg(name).output()?;
+        let key = format!("remote.{name}.url");
+        let written = self.call("config --get").arg(key).run()?.stdout;
+        let text = |url: Vec<u8>| String::from_utf8_lossy(&url).trim().to_owned();
+        Ok([text(pushed), text(written)])
+    }
+
+    /// Pushes the branch `name` as the user would, with their hooks.
+    ///
+    /// # Errors
+    /// Git fails, for example because it can't reach the remote.
+    pub fn push_branch(&self, remote: &str, name: &str) -> HostResult<Pushed> {
+        let branch = format!("refs/heads/{name}:refs/heads/{name}");
+        self.push("push --porcelain --no-recurse-submodules", remote, &branch)
+    }
+
+    /// Pushes the notes of `fp`, together with those that others have pushed.
+    ///
+    /// # Errors
+    /// Git fails, or others keep pushing.
+    pub fn push_notes(&self, remote: &str) -> HostResult<Pushed> {
+        const COMMAND: &str = "push --porcelain --no-verify --no-recurse-submodules";
+        let (own, theirs) = ("refs/notes/fp", "refs/notes/fp-remote");
+        for _ in 0..3 {
+            match self.push(COMMAND, remote, &format!("{own}:{own}"))? {
+                Pushed::Overtaken => {}
+                pushed => return Ok(pushed),
+            }
+            self.fetch_refs(remote, &[(own, theirs)])?;
+            let merge = self.call("notes --ref=fp merge --quiet --strategy=union");
+            merge.arg(theirs).output()?;
+        }
+        Ok(Pushed::Overtaken)
+    }
+
+    fn push(&self, command: &'static str, remote: &str, refs: &str) -> HostResult<Pushed> {
+        let call = self.call(command).arg("--end-of-options");
+        let call = call.arg(self.known_remote(remote)?).arg(refs);
+        let finished = call.run_within(LIMIT)?;
+        let printed = String::from_utf8_lossy(&finished.stdout).into_owned();
+        match refusal(&printed) {
+            Some(pushed) if finished.failure.is_some() => Ok(pushed),
+            _ => finished.into_output().map(|_| Pushed::Done),
+        }
+    }
+
     /// Fetches refs of `remote`, overwriting the local ref given for each.
     ///
     /// # Errors

@@ -27,6 +27,8 @@ pub struct StoredRecord {
     /// Who is responsible for the plan's choices.
     pub by: Decider,
     settings: SettingsLayer,
+    /// The number of the issue that the goal comes from.
+    pub issue: Option<u64>,
     /// Parsed only on demand, since a plan runs without it.
     roadmap: Option<serde_json::Value>,
 }
@@ -47,6 +49,9 @@ pub struct PlanRecord {
     pub by: Decider,
     /// The settings for this plan alone.
     pub settings: SettingsLayer,
+    /// The number of the issue that the goal comes from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issue: Option<u64>,
 }
 
 /// The layer of a roadmap that a plan was made for.

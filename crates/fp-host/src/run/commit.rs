@@ -10,6 +10,7 @@ use fp_plan::hint::{Exit, Hint as _};
 use fp_plan::plan::id::TaskId;
 use fp_plan::repo_path::RepoPath;
 use fp_run::commit_style::{CommitHistory, SUBJECTS};
+use fp_run::report::evidence::commit_trailers;
 use fp_run::run::State;
 use fp_run::run::decide::RunDecision;
 use fp_run::run::drift::{Moved, SeenCommit};
@@ -19,6 +20,7 @@ use fp_run::run::state::{CommitIntent, MeasuredWork, Status, TaskState};
 use fp_run::verification::Check;
 use jiff::Timestamp;
 
+use super::evidence::note_evidence;
 use super::frozen::Frozen;
 use super::integrate::{
     Incoming, Newest, fails_together, follow_commands, in_the_way, merge_newest,
@@ -182,7 +184,10 @@ impl Settling<'_> {
             Some(settled) => settled.clone(),
             None => CommitHistory::from_subjects(&git.recent_subjects(SUBJECTS)?),
         };
-        let message = commits.compose(&task.leaf.title, &files);
+        let mut message = commits.compose(&task.leaf.title, &files);
+        if state.terms().branch.is_some() && plan.settings.commit.trailers {
+            message += &format!("\n{}", commit_trailers(&state.plan_id, task));
+        }
         let intent = CommitIntent {
             files: files.iter().map(ToString::to_string).collect(),
             message: message.clone(),
@@ -226,6 +231,11 @@ impl Settling<'_> {
         let paths: Vec<String> = rewritten.iter().map(ToString::to_string).collect();
         let commit = hash.to_string();
         self.record_in_order(|state| state.complete_with(self.id, commit.clone(), &paths))?;
+        let state = self.plan.load()?.state;
+        if let (Some(_), Some(task)) = (&state.terms().branch, state.task(self.id)) {
+            // What is missing is added before it is pushed.
+            let _ = note_evidence(self.plan, &state, task, git);
+        }
         Ok(Settled::Committed(self.id.clone(), commit))
     }
 

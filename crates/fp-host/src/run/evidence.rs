@@ -5,13 +5,15 @@
 use std::path::PathBuf;
 
 use fp_plan::plan::id::TaskId;
-use fp_run::report::evidence::evidence_page;
+use fp_run::report::evidence::{commit_note, evidence_page};
+use fp_run::run::state::TaskState;
 use fp_run::run::{State, notepad};
 use jiff::Timestamp;
 
 use crate::error::{HostError, HostResult};
 use crate::file;
 use crate::fleet::redacted;
+use crate::git::Git;
 use crate::plan::OpenPlan;
 
 /// Size limit of an evidence file, in bytes.
@@ -62,6 +64,20 @@ pub fn write_verdict(
 /// The lines of a page that stay the same when a killed command runs again.
 fn untimed(page: &str) -> impl Iterator<Item = &str> {
     page.lines().filter(|line| !line.starts_with("Timestamp: "))
+}
+
+/// Puts the evidence for `task` into git's notes on its commit. Does nothing without a commit.
+pub fn note_evidence(
+    plan: &OpenPlan,
+    state: &State,
+    task: &TaskState,
+    git: &Git,
+) -> HostResult<()> {
+    let Some(commit) = &task.commit else {
+        return Ok(());
+    };
+    let evidence = read_evidence(plan, &task.leaf.id)?.unwrap_or_default();
+    git.add_note(commit, &redacted(&commit_note(state, task, &evidence)))
 }
 
 pub fn write_notepad(plan: &OpenPlan, state: &State) -> HostResult<()> {

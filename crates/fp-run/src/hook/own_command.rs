@@ -130,7 +130,7 @@ const ALLOWED: [(&[Caller], &str); 6] = [
         retry --release --undo
         roadmap new
         run --allow-dirty --ask -j= --builders= --max-iterations= --no-commit
-        start --allow-dirty --attended --builders= --here --max-iterations= --no-commit --session=
+        start --allow-dirty --attended --branch= --builders= --here --max-iterations= --no-commit --session=
         task --after= --before= --file= --under=
         ",
     ),

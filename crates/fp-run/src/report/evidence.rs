@@ -4,11 +4,15 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
-use crate::run::state::TaskState;
+use super::cost::in_cents;
+use super::log::by_whom;
+use crate::run::State;
+use crate::run::crew::{AgentCost, total_cost};
+use crate::run::state::{Asked, TaskState};
 use crate::verification::CheckVerdict;
 use fp_plan::markdown::longest_ticks;
-use fp_plan::plan::id::TaskId;
-use fp_plan::text::{one_line, shown_command};
+use fp_plan::plan::id::{PlanId, TaskId};
+use fp_plan::text::{clipped, one_line, shown_command};
 
 /// The evidence file of `task` with these `criteria`, written at `at`. Strangers' text can't break out of its line, its
 /// table cell or its fence.
@@ -72,6 +76,64 @@ pub fn evidence_page(task: &TaskState, criteria: &[String], at: Timestamp) -> St
     let summary = verdict.map_or("", |verdict| verdict.summary.trim());
     let _ = write!(page, "\n## Summary\n\n{summary}\n");
     page
+}
+
+/// The trailers of the commit of `task`, which has passed: its place in `plan`, and what was verified.
+pub fn commit_trailers(plan: &PlanId, task: &TaskState) -> String {
+    let judgements = task.verdict.iter().flat_map(|verdict| &verdict.judgements);
+    let (mut met, mut criteria) = (0, 0);
+    for judged in judgements {
+        criteria += 1;
+        met += usize::from(judged.pass);
+    }
+    let measured = task.verification.as_ref();
+    let checks = measured.map_or(&[][..], |measured| &measured.checks);
+    let commands = checks.iter().filter(|check| check.command().is_some());
+    let (passed, failed): (Vec<_>, Vec<_>) =
+        commands.partition(|check| check.verdict == CheckVerdict::Pass);
+    let judged = match task.is_only_checked() {
+        true => "no verifier".to_owned(),
+        false => format!("{met}/{criteria} criteria"),
+    };
+    let (passed, commands) = (passed.len(), passed.len() + failed.len());
+    format!(
+        "Fp-Task: {plan} {}\nFp-Verified: {judged}, {passed}/{commands} commands\n",
+        task.leaf.id
+    )
+}
+
+/// Maximum length of a note on a commit, in characters.
+const NOTE_CAP: usize = 60_000;
+
+/// The note on the commit of `task`: what it cost, what was asked and granted on the way, and its evidence, which is the
+/// content of its file.
+pub fn commit_note(state: &State, task: &TaskState, evidence: &str) -> String {
+    let mut note = format!(
+        "Plan: {}\nTask: {} {}\nAttempts: {}\n",
+        state.plan_id,
+        task.leaf.id,
+        one_line(&task.leaf.title),
+        task.iteration
+    );
+    let is_own = |cost: &&AgentCost| cost.task.as_ref() == Some(&task.leaf.id);
+    let (tokens, micro_usd) = total_cost(state.costs.iter().filter(is_own));
+    if tokens.total() > 0 {
+        let money = micro_usd.map_or_else(String::new, |sum| format!(", {} USD", in_cents(sum)));
+        let _ = writeln!(note, "Cost: {} tokens{money}", tokens.total());
+    }
+    let of_task = |asked: &&Asked| asked.question.topic.task() == Some(&task.leaf.id);
+    for asked in state.questions.iter().filter(of_task) {
+        let (question, answer) = (one_line(&asked.question.text), asked.answer.join(", "));
+        let _ = writeln!(
+            note,
+            "Asked: {question} {} ({})",
+            one_line(&answer),
+            by_whom(asked.by)
+        );
+    }
+    let rest = format!("\n{evidence}");
+    let room = NOTE_CAP.saturating_sub(note.len());
+    note + &clipped(&rest, room)
 }
 
 /// The first lines of a task's evidence file.

@@ -7,6 +7,7 @@ pub mod evidence;
 pub mod handoff;
 pub mod log;
 pub mod pace;
+pub mod pull_request;
 pub mod requirements;
 pub mod results;
 pub mod run_page;

@@ -21,7 +21,7 @@ use fp_host::screen::Screen;
 use fp_host::trust::{Consent, ConsentSource};
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 use fp_plan::settings::{AgentPlayer, SpendingLimit};
-use fp_plan::text::{shown_command, wrapped};
+use fp_plan::text::{shell_quoted, shown_command, wrapped};
 use fp_run::report::standing::LeadPresence;
 use fp_run::report::status::{StatusReport, used_up};
 use fp_run::run::State;
@@ -32,6 +32,7 @@ use fp_run::run::state::{RunStatus, Status};
 
 use super::consent::answer_question;
 use super::next::{ask_text, final_report, take_turn};
+use super::pr::PrKeeper;
 use super::start::{self, LEAD_PATIENCE, TermsArgs, begin};
 use super::status::watch_plan;
 use crate::context::Context;
@@ -71,6 +72,9 @@ pub(crate) struct RunArgs {
     /// Cost at which you are asked, such as `20` (USD) or `"500000 tokens"`; defaults to the setting.
     #[arg(long, value_name = "AMOUNT")]
     budget: Option<SpendingLimit>,
+    /// Open a pull request with the first commit, a draft until the end, and keep it up to date.
+    #[arg(long, conflicts_with_all = ["no_commit", "here"])]
+    pr: bool,
     /// Ask no questions: the rules of an unattended run answer them.
     #[arg(long, conflicts_with = "ask")]
     unattended: bool,
@@ -142,6 +146,11 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         ..RunTerms::default()
     };
     begin(&plan, &args.terms, lead, context)?;
+    let wants_pr = args.pr || plan.settings.pr;
+    if args.pr && plan.load()?.state.terms().branch.is_none() {
+        let said = "a pull request needs a branch of the plan's own, and the commits go to the one that is checked out";
+        return Err(CommandError::refused(said).with_hint("leave `--pr` away"));
+    }
     // From here on the view owns the terminal.
     let view = if args.ask {
         LeadView::silent()
@@ -158,6 +167,7 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         checks: BTreeMap::new(),
         stop: Stop::No,
         cut_off: None,
+        pr: wants_pr.then(PrKeeper::default),
     };
     let mut end = lead.lead();
     let is_cancelled = || {
@@ -174,8 +184,12 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         Ok(end) => end.in_words(&plan)?,
         Err(error) => format!("{} has stopped: {}", plan.id(), error.message),
     };
+    let is_over = matches!(end, Ok(LeadEnd::Over));
+    let pr = lead.pr.take().map(|pr| pr.end(&plan, is_over, context));
     notify(&plan, &told, context);
-    end?.print(&plan, &way_on, context)
+    let exit = end?.print(&plan, &way_on, context)?;
+    pr.flatten().iter().for_each(|told| context.note(told));
+    Ok(exit)
 }
 
 /// Pushes the log entries that are waiting: once the run is over, no later entry would push them. A failure loses
@@ -293,6 +307,8 @@ struct Lead<'c> {
     stop: Stop,
     /// The reason why other machines can't be reached.
     cut_off: Option<String>,
+    /// What keeps the pull request up to date, if there is to be one.
+    pr: Option<PrKeeper>,
 }
 
 impl Lead<'_> {
@@ -310,6 +326,9 @@ impl Lead<'_> {
                 self.cut_off = cut_off;
             }
             self.crew.observe(&state);
+            if let Some(pr) = &mut self.pr {
+                pr.follow(self.plan, &state, self.context);
+            }
             if let Some(end) = self.act(actions, &state, begun)? {
                 return Ok(end);
             }
@@ -616,6 +635,11 @@ fn what_now(plan: &OpenPlan, state: &State) -> Result<String, CommandError> {
             "\nReview: git fetch {remote} && git log -p HEAD..{remote}/{branch}\n\
              Merge:  git merge {remote}/{branch}\n{report}"
         ));
+    }
+    if let Some(branch) = &state.terms().branch {
+        let from = shell_quoted(branch.from.as_ref().unwrap_or(&branch.at));
+        let name = shell_quoted(&branch.name);
+        return Ok(format!("\nReview: git log -p {from}..{name}\n{report}"));
     }
     let own = state.tasks.iter().filter(|task| !task.imported);
     let own = own.filter_map(|task| Some((task.ended_at?, task.commit.as_ref()?)));

@@ -295,6 +295,7 @@ impl NewPlan<'_> {
             created_at: context.now(),
             by,
             settings,
+            issue: None,
         };
         let texts = texts(into.id());
         let written = self.fill(&into, &record, texts, context);

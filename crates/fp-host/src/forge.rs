@@ -1,0 +1,476 @@
+//! The code host of a remote, by its own program: `gh` for GitHub, `glab` for GitLab. `fp` has no access of its own: what
+//! reaches the host goes through the program that the user has logged in, with arguments and never through a shell.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use fp_run::verification::CommandEnd;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{HostError, HostResult};
+use crate::platform;
+use crate::process::{Limits, ProgramAnswer, run_to_end};
+
+/// Limits on a call of the host's program.
+const LIMITS: Limits = Limits {
+    time: Duration::from_secs(60),
+    head: 4 * 1024 * 1024,
+    tail: 0,
+};
+/// Asks for the discussions of a pull request. Its answer has at most 100 of them, with the first 20 comments of each.
+const THREADS: &str = "query($owner:String!,$name:String!,$number:Int!){repository(owner:$owner,name:$name){pullRequest(number:$number){reviewThreads(first:100){nodes{id isResolved path line comments(first:20){nodes{body author{login}}}}}}}}";
+/// Answers a discussion.
+const REPLY: &str = "mutation($thread:ID!,$body:String!){addPullRequestReviewThreadReply(input:{pullRequestReviewThreadId:$thread,body:$body}){comment{id}}}";
+
+/// A repository on a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostedRepo {
+    pub host: String,
+    /// `OWNER/NAME`; on GitLab there may be more parts.
+    pub path: String,
+}
+
+impl HostedRepo {
+    /// Reads the address of a remote; `None` for a folder, or an address with anything unusual in it.
+    pub fn of_url(url: &str) -> Option<Self> {
+        let rest = match url.split_once("://") {
+            Some(("https" | "http" | "ssh" | "git", rest)) => rest.to_owned(),
+            Some(_) => return None,
+            // `git@host:owner/name`
+            None => {
+                let (host, path) = url.split_once(':')?;
+                format!("{host}/{path}")
+            }
+        };
+        let (place, path) = rest.split_once('/')?;
+        let host = place.rsplit_once('@').map_or(place, |(_, host)| host);
+        let host = host.split(':').next().unwrap_or_default();
+        let path = path.trim_matches('/');
+        let path = path.strip_suffix(".git").unwrap_or(path);
+        let is_plain = |text: &str| {
+            let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+            !text.is_empty() && !text.starts_with(['-', '.']) && text.chars().all(plain)
+        };
+        let is_repo = path.contains('/') && path.split('/').all(is_plain);
+        (is_plain(host) && is_repo).then(|| Self {
+            host: host.to_owned(),
+            path: path.to_owned(),
+        })
+    }
+
+    pub fn owner(&self) -> &str {
+        self.path.split('/').next().unwrap_or_default()
+    }
+
+    fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or_default()
+    }
+
+    fn is_gitlab(&self) -> bool {
+        self.host.contains("gitlab")
+    }
+
+    /// The page on which a pull request from `head` into `base` is opened by hand.
+    pub fn compare_url(&self, base: &str, head: &str) -> String {
+        let Self { host, path } = self;
+        match self.is_gitlab() {
+            true => format!(
+                "https://{host}/{path}/-/merge_requests/new?merge_request[source_branch]={head}&merge_request[target_branch]={base}"
+            ),
+            false => format!("https://{host}/{path}/compare/{base}...{head}?expand=1"),
+        }
+    }
+}
+
+/// A pull request that is open.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenRequest {
+    #[serde(alias = "iid")]
+    pub number: u64,
+    #[serde(alias = "web_url")]
+    pub url: String,
+    #[serde(alias = "description", default)]
+    pub body: String,
+    #[serde(alias = "draft", default)]
+    pub is_draft: bool,
+}
+
+/// An issue, as somebody wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct HostIssue {
+    pub number: u64,
+    pub title: String,
+    #[serde(default)]
+    pub body: String,
+    pub url: String,
+}
+
+/// A discussion of a pull request at a line of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReviewThread {
+    pub id: String,
+    pub path: String,
+    pub line: Option<u64>,
+    /// The comments, each with its author.
+    pub comments: Vec<(String, String)>,
+}
+
+/// The text of a pull request, and its branches.
+#[derive(Debug, Clone, Copy)]
+pub struct RequestText<'r> {
+    /// The branch with the commits; of a fork, with its owner and a colon in front.
+    pub head: &'r str,
+    pub base: &'r str,
+    pub title: &'r str,
+    pub body: &'r str,
+    pub draft: bool,
+}
+
+/// A host's program, for one repository.
+#[derive(Debug, Clone)]
+pub struct Forge {
+    program: PathBuf,
+    repo: HostedRepo,
+}
+
+impl Forge {
+    /// The program for the host of `repo`.
+    ///
+    /// # Errors
+    /// It isn't installed.
+    pub fn find(repo: HostedRepo) -> HostResult<Self> {
+        let name = if repo.is_gitlab() { "glab" } else { "gh" };
+        let search = std::env::var_os("PATH").unwrap_or_default();
+        let program = platform::find_program(name, &search).ok_or_else(|| {
+            HostError::failed(format!(
+                "`{name}` is not installed, and {} is reached by it",
+                repo.host
+            ))
+            .with_hint(format!(
+                "install it, and log in: `{name} auth login --hostname {}`",
+                repo.host
+            ))
+        })?;
+        Ok(Self { program, repo })
+    }
+
+    /// The open pull request from the branch `head`.
+    ///
+    /// # Errors
+    /// The program fails.
+    pub fn open_request(&self, head: &str) -> HostResult<Option<OpenRequest>> {
+        let branch = head.split_once(':').map_or(head, |(_, branch)| branch);
+        let found: Vec<OpenRequest> = match self.repo.is_gitlab() {
+            true => self.json(&["mr", "list", "--source-branch", branch, "--output", "json"])?,
+            false => self.json(&[
+                "pr",
+                "list",
+                "--head",
+                branch,
+                "--state",
+                "open",
+                "--json",
+                "number,url,body,isDraft",
+            ])?,
+        };
+        Ok(found.into_iter().next())
+    }
+
+    /// Opens a pull request; returns its address.
+    ///
+    /// # Errors
+    /// The program fails.
+    pub fn create(&self, text: RequestText<'_>) -> HostResult<String> {
+        let RequestText {
+            head,
+            base,
+            title,
+            body,
+            draft,
+        } = text;
+        let (mut args, input) = match self.repo.is_gitlab() {
+            true => (
+                vec![
+                    "mr",
+                    "create",
+                    "--yes",
+                    "--source-branch",
+                    head,
+                    "--target-branch",
+                    base,
+                    "--title",
+                    title,
+                    "--description",
+                    body,
+                ],
+                "",
+            ),
+            false => (
+                vec![
+                    "pr",
+                    "create",
+                    "--head",
+                    head,
+                    "--base",
+                    base,
+                    "--title",
+                    title,
+                    "--body-file",
+                    "-",
+                ],
+                body,
+            ),
+        };
+        args.extend(draft.then_some("--draft"));
+        let said = self.call(&args, input)?;
+        let mut words = said.split_whitespace().rev();
+        let url = words.find(|word| word.starts_with("https://") || word.starts_with("http://"));
+        Ok(url.unwrap_or_default().to_owned())
+    }
+
+    /// Gives the pull request `number` this title and body, and ends its being a draft if `ready`.
+    ///
+    /// # Errors
+    /// The program fails.
+    pub fn edit(&self, number: u64, text: RequestText<'_>, ready: bool) -> HostResult<()> {
+        let (number, RequestText { title, body, .. }) = (number.to_string(), text);
+        if self.repo.is_gitlab() {
+            let mut args = vec![
+                "mr",
+                "update",
+                &number,
+                "--title",
+                title,
+                "--description",
+                body,
+            ];
+            args.extend(ready.then_some("--ready"));
+            return self.call(&args, "").map(drop);
+        }
+        self.call(
+            &["pr", "edit", &number, "--title", title, "--body-file", "-"],
+            body,
+        )?;
+        match ready {
+            true => self.call(&["pr", "ready", &number], "").map(drop),
+            false => Ok(()),
+        }
+    }
+
+    /// The issue `number`.
+    ///
+    /// # Errors
+    /// There is none, or the program fails.
+    pub fn issue(&self, number: u64) -> HostResult<HostIssue> {
+        self.expect_github("issues")?;
+        self.json(&[
+            "issue",
+            "view",
+            &number.to_string(),
+            "--json",
+            "number,title,body,url",
+        ])
+    }
+
+    /// The discussions of the pull request `number` that nobody has resolved.
+    ///
+    /// # Errors
+    /// The program fails, or answers with something else.
+    pub fn open_threads(&self, number: u64) -> HostResult<Vec<ReviewThread>> {
+        self.expect_github("discussions")?;
+        let (query, number) = (format!("query={THREADS}"), format!("number={number}"));
+        let (owner, name) = (
+            format!("owner={}", self.repo.owner()),
+            format!("name={}", self.repo.name()),
+        );
+        let answer: serde_json::Value =
+            self.graphql(&["-f", &query, "-f", &owner, "-f", &name, "-F", &number])?;
+        let nodes = answer.pointer("/data/repository/pullRequest/reviewThreads/nodes");
+        let nodes = nodes.and_then(serde_json::Value::as_array).ok_or_else(|| {
+            HostError::failed(
+                "the host has no such pull request, or said something else than its discussions",
+            )
+            .with_hint("see whether `gh pr view` shows it")
+        })?;
+        let text = |value: &serde_json::Value, at: &str| {
+            value
+                .pointer(at)
+                .and_then(serde_json::Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let open = nodes.iter().filter(|node| node["isResolved"] == false);
+        let thread = |node: &serde_json::Value| ReviewThread {
+            id: text(node, "/id"),
+            path: text(node, "/path"),
+            line: node["line"].as_u64(),
+            comments: node
+                .pointer("/comments/nodes")
+                .and_then(serde_json::Value::as_array)
+                .into_iter()
+                .flatten()
+                .map(|comment| (text(comment, "/author/login"), text(comment, "/body")))
+                .collect(),
+        };
+        Ok(open.map(thread).collect())
+    }
+
+    /// Answers the discussion `thread`.
+    ///
+    /// # Errors
+    /// The program fails.
+    pub fn reply(&self, thread: &str, body: &str) -> HostResult<()> {
+        let (query, thread, body) = (
+            format!("query={REPLY}"),
+            format!("thread={thread}"),
+            format!("body={body}"),
+        );
+        self.graphql::<serde_json::Value>(&["-f", &query, "-f", &thread, "-f", &body])
+            .map(drop)
+    }
+
+    fn expect_github(&self, what: &str) -> HostResult<()> {
+        match self.repo.is_gitlab() {
+            true => Err(
+                HostError::failed(format!("only {what} of GitHub can be read"))
+                    .with_hint("give the text itself as the goal, or as a task"),
+            ),
+            false => Ok(()),
+        }
+    }
+
+    fn graphql<T: DeserializeOwned>(&self, args: &[&str]) -> HostResult<T> {
+        let head = ["api", "--hostname", &self.repo.host, "graphql"];
+        self.parsed(&self.run(&[&head, args].concat(), "")?)
+    }
+
+    fn json<T: DeserializeOwned>(&self, args: &[&str]) -> HostResult<T> {
+        self.parsed(&self.call(args, "")?)
+    }
+
+    fn parsed<T: DeserializeOwned>(&self, said: &str) -> HostResult<T> {
+        serde_json::from_str(said).map_err(|error| {
+            HostError::failed(format!(
+                "`{}` answered with something unexpected: {error}",
+                self.name()
+            ))
+            .with_hint(format!("update `{}`", self.name()))
+        })
+    }
+
+    fn name(&self) -> &'static str {
+        if self.repo.is_gitlab() { "glab" } else { "gh" }
+    }
+
+    /// Calls the program for the repository.
+    fn call(&self, args: &[&str], input: &str) -> HostResult<String> {
+        let repo = match self.repo.is_gitlab() {
+            true => format!("https://{}/{}", self.repo.host, self.repo.path),
+            false => format!("{}/{}", self.repo.host, self.repo.path),
+        };
+        self.run(&[args, &["--repo", &repo]].concat(), input)
+    }
+
+    fn run(&self, args: &[&str], input: &str) -> HostResult<String> {
+        let mut command = Command::new(&self.program);
+        command
+            .args(args)
+            .env("GH_PROMPT_DISABLED", "1")
+            .env("NO_PROMPT", "1")
+            .env("NO_COLOR", "1");
+        let name = self.name();
+        let ended = run_to_end(command, input.as_bytes(), LIMITS)
+            .map_err(HostError::doing(&format!("start `{name}`")))?;
+        let ProgramAnswer {
+            end,
+            stdout,
+            stderr,
+        } = ended;
+        match end {
+            CommandEnd::Exited(0) => Ok(stdout.to_text()),
+            CommandEnd::TimedOut(_) => Err(HostError::failed(format!(
+                "`{name}` did not answer within a minute"
+            ))
+            .with_hint("try again when the host can be reached")),
+            _ => Err(self.refusal(&args[..2.min(args.len())].join(" "), &stderr.to_text())),
+        }
+    }
+
+    fn refusal(&self, what: &str, said: &str) -> HostError {
+        let (name, host) = (self.name(), &self.repo.host);
+        let lines: Vec<&str> = said
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .collect();
+        let told = lines.iter().take(3).copied().collect::<Vec<_>>().join("; ");
+        let lower = said.to_lowercase();
+        let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+        let hint = if has(&["rate limit"]) {
+            "wait until the host answers again; nothing is lost".to_owned()
+        } else if has(&["auth login", "bad credentials", "http 401", "gh_token"]) {
+            format!("log in: `{name} auth login --hostname {host}`")
+        } else if has(&[
+            "http 403",
+            "permission",
+            "not accessible",
+            "forbidden",
+            "scope",
+        ]) {
+            format!(
+                "the login may not do that: `{name} auth refresh --hostname {host} --scopes repo`, or ask whoever owns the repository"
+            )
+        } else {
+            format!(
+                "`{name} repo view {host}/{}` shows whether the repository can be reached",
+                self.repo.path
+            )
+        };
+        let told = fp_plan::text::visible_line(&told);
+        HostError::failed(format!("`{name} {what}` failed: {told}")).with_hint(hint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        let check = |url: &str, expect: Option<(&str, &str)>| {
+            let found = HostedRepo::of_url(url);
+            let found = found
+                .as_ref()
+                .map(|repo| (repo.host.as_str(), repo.path.as_str()));
+            assert_eq!(found, expect, "{url}");
+        };
+        let own = Some(("github.com", "a/b"));
+        for url in [
+            "git@github.com:a/b.git",
+            "https://github.com/a/b",
+            "https://user:secret@github.com/a/b.git",
+            "ssh://git@github.com:22/a/b.git/",
+        ] {
+            check(url, own);
+        }
+        check(
+            "https://gitlab.example.org/g/sub/p.git",
+            Some(("gitlab.example.org", "g/sub/p")),
+        );
+        for url in [
+            "/srv/repo.git",
+            "../b",
+            "file:///srv/b.git",
+            "https://h/only",
+            "git@h:-x/y",
+            "https://h/a/b;c",
+            "https://-h/a/b",
+            "C:\\repo\\x",
+        ] {
+            check(url, None);
+        }
+    }
+}
