@@ -17,7 +17,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 /// The pages whose blocks are commands or settings for the reader.
-const GUIDES: [&str; 25] = [
+const GUIDES: [&str; 26] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/tutorial.md",
@@ -35,6 +35,7 @@ const GUIDES: [&str; 25] = [
     "docs/task-tree.md",
     "docs/plan-folder.md",
     "docs/run.md",
+    "docs/review.md",
     "docs/machines.md",
     "docs/run-protocol.md",
     "docs/log.md",
@@ -284,16 +285,31 @@ fn commands_that_are_mentioned_exist() {
 
 #[test]
 fn transcripts_are_what_the_program_prints() {
-    for block in blocks("console")
-        .iter()
-        .filter(|block| !block.place.starts_with(TUTORIAL))
-    {
+    for block in blocks("console").iter().filter(|block| {
+        ![TUTORIAL, REVIEW]
+            .iter()
+            .any(|page| block.place.starts_with(page))
+    }) {
         plays(block, &Place::started());
     }
 }
 
 /// The page whose transcripts follow each other in one repository.
 const TUTORIAL: &str = "docs/tutorial.md";
+
+/// The page whose transcripts follow each other in a repository with a remote on a host.
+const REVIEW: &str = "docs/review.md";
+
+#[test]
+fn the_way_to_a_review_can_be_followed() {
+    let place = Place::hosted();
+    let page = Page::read(REVIEW);
+    let transcripts = page.blocks("console");
+    assert!(transcripts.len() > 3, "{} transcripts", transcripts.len());
+    transcripts
+        .into_iter()
+        .for_each(|block| plays(block, &place));
+}
 
 #[test]
 fn the_tutorial_can_be_followed() {

@@ -28,7 +28,7 @@ pub use record::{OfLayer, PlanRecord, StoredRecord};
 const PLAN_FILES: &str = "analysis.md archived.json context.md critique.md events.jsonl execution-state.json \
     fleet.json handoff.md import.json interview.json interview.md lead.lock \
     linear-mapping.json lock material.md notepad.md plan.json plan.md pre-analysis.md \
-    report.html research.md signals.json sync.lock tasks.md waiting.jsonl";
+    report.html research.md review.json signals.json sync.lock tasks.md waiting.jsonl";
 /// The files that `fp` writes beside the plans' folders.
 const BESIDE_PLANS: [&str; 3] = [IGNORE, "commit.lock", "worktrees.lock"];
 const IGNORE: &str = ".gitignore";

@@ -39,6 +39,18 @@ esac >/dev/null
 echo '{"type":"result","num_turns":9,"usage":{"input_tokens":2100,"cache_read_input_tokens":40500,"output_tokens":900},"total_cost_usd":0.06}'
 "#;
 
+/// Stands in for the program of a host, with an issue, and a pull request with a discussion once one is opened.
+const GH: &str = r#"#!/bin/sh
+url=https://github.com/team/greeter
+case "$1 $2" in
+  'pr list') [ -e "$HOME/opened" ] && echo "[{\"number\": 5, \"url\": \"$url/pull/5\"}]" || echo '[]' ;;
+  'pr create') cat >"$HOME/opened"; echo "$url/pull/5" ;;
+  'pr edit') cat >/dev/null ;;
+  'issue view') echo "{\"number\": 7, \"title\": \"Greet strangers\", \"body\": \"Say hello.\", \"url\": \"$url/issues/7\"}" ;;
+  'api '*) echo '{"data":{"repository":{"pullRequest":{"reviewThreads":{"nodes":[{"id":"t1","isResolved":false,"path":"src/greeting.rs","line":1,"comments":{"nodes":[{"body":"Greet everybody.","author":{"login":"ana"}}]}}]}}}}}' ;;
+esac
+"#;
+
 /// A repository to run the documentation in.
 pub(crate) struct Place(pub(crate) Environment);
 
@@ -67,6 +79,25 @@ impl Place {
             .0
             .git(&["commit", "--quiet", "--message", "Add a program"]);
         place.0.plan(&sample_tree());
+        place
+    }
+
+    /// Like [`Self::planned`], approved, with a remote on a host, a stand-in for the host's program, and an issue and a
+    /// discussion there.
+    pub(crate) fn hosted() -> Self {
+        let place = Self::planned();
+        place.0.trust_place();
+        place.0.done(&["approve", PLAN, "--yes"]);
+        write_program(&place.0.beside("bin/gh"), GH);
+        let remote = place.0.beside("remote.git").display().to_string();
+        let url = "https://github.com/team/greeter.git";
+        place
+            .0
+            .git(&["init", "-q", "--bare", "-b", "main", &remote]);
+        place.0.git(&["remote", "add", "origin", url]);
+        place
+            .0
+            .git(&["config", &format!("url.{remote}.insteadOf"), url]);
         place
     }
 
