@@ -13,9 +13,8 @@ printf '%s\n' "$*" >>"$HOME/gh.log"
 case "$1 $2" in
   "pr list") cat "$HOME/gh-open" 2>/dev/null || echo '[]' ;;
   "pr create") cat >"$HOME/gh-body"; echo "https://github.com/team/repo/pull/5" ;;
-  "pr edit") cat >"$HOME/gh-body" ;;
   "issue view") cat "$HOME/gh-issue" ;;
-  "api "*) case "$*" in *reviewThreads*) cat "$HOME/gh-threads" ;; *) echo '{"data":{}}' ;; esac ;;
+  "api "*) case "$*" in *PATCH*) cat >"$HOME/gh-body" ;; *reviewThreads*) cat "$HOME/gh-threads" ;; *) echo '{"data":{}}' ;; esac ;;
 esac
 "#;
 

@@ -250,10 +250,12 @@ impl Forge {
             args.extend(ready.then_some("--ready"));
             return self.call(&args, "").map(drop);
         }
-        self.call(
-            &["pr", "edit", &number, "--title", title, "--body-file", "-"],
-            body,
-        )?;
+        // `gh pr edit` reads more than it changes, which takes rights to projects.
+        let pull = format!("repos/{}/pulls/{number}", self.repo.path);
+        let title = format!("title={title}");
+        let args = ["api", "--hostname", &self.repo.host, "--method", "PATCH"];
+        let fields = ["--raw-field", &title, "--field", "body=@-", "--silent"];
+        self.run(&[&args[..], &[&pull], &fields].concat(), body)?;
         match ready {
             true => self.call(&["pr", "ready", &number], "").map(drop),
             false => Ok(()),

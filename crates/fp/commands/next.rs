@@ -249,7 +249,8 @@ pub(super) fn final_report(
         text += "\nRequirements:\n";
     }
     text.extend(requirements.iter().map(|line| format!("  {line}\n")));
-    if let Some(branch) = &state.terms().branch {
+    let has_commits = state.tasks.iter().any(|task| task.commit.is_some());
+    if let Some(branch) = state.terms().branch.as_ref().filter(|_| has_commits) {
         let (name, id) = (shell_quoted(&branch.name), plan.id());
         text += &format!(
             "\nThe commits are on {}: `git merge {name}` takes them, `fp pr {id}` opens a pull request\n",

@@ -45,9 +45,8 @@ url=https://github.com/team/greeter
 case "$1 $2" in
   'pr list') [ -e "$HOME/opened" ] && echo "[{\"number\": 5, \"url\": \"$url/pull/5\"}]" || echo '[]' ;;
   'pr create') cat >"$HOME/opened"; echo "$url/pull/5" ;;
-  'pr edit') cat >/dev/null ;;
   'issue view') echo "{\"number\": 7, \"title\": \"Greet strangers\", \"body\": \"Say hello.\", \"url\": \"$url/issues/7\"}" ;;
-  'api '*) echo '{"data":{"repository":{"pullRequest":{"reviewThreads":{"nodes":[{"id":"t1","isResolved":false,"path":"src/greeting.rs","line":1,"comments":{"nodes":[{"body":"Greet everybody.","author":{"login":"ana"}}]}}]}}}}}' ;;
+  'api '*) [ -t 0 ] || cat >/dev/null; echo '{"data":{"repository":{"pullRequest":{"reviewThreads":{"nodes":[{"id":"t1","isResolved":false,"path":"src/greeting.rs","line":1,"comments":{"nodes":[{"body":"Greet everybody.","author":{"login":"ana"}}]}}]}}}}}' ;;
 esac
 "#;
 

@@ -636,7 +636,8 @@ fn what_now(plan: &OpenPlan, state: &State) -> Result<String, CommandError> {
              Merge:  git merge {remote}/{branch}\n{report}"
         ));
     }
-    if let Some(branch) = &state.terms().branch {
+    let has_commits = state.tasks.iter().any(|task| task.commit.is_some());
+    if let Some(branch) = state.terms().branch.as_ref().filter(|_| has_commits) {
         let from = shell_quoted(branch.from.as_ref().unwrap_or(&branch.at));
         let name = shell_quoted(&branch.name);
         return Ok(format!("\nReview: git log -p {from}..{name}\n{report}"));
