@@ -92,8 +92,8 @@ impl Interview {
         Ok(())
     }
 
-    /// Attributes every requirement that `goal` states to the user: its sentences, and its clauses between semicolons
-    /// and colons.
+    /// Attributes every requirement that `goal` states to the user: its sentences, its clauses between semicolons and
+    /// colons, and several whole lines of it, such as those of a table.
     pub fn confirm_stated(&mut self, goal: &str) {
         let mut stated = sentences_of(goal);
         let clauses = stated
@@ -101,9 +101,12 @@ impl Interview {
             .flat_map(|sentence| sentence.split([';', ':']));
         let clauses: Vec<String> = clauses.map(|clause| clause.trim().to_owned()).collect();
         stated.extend(clauses);
+        let goal_lines = lines_of(goal);
         for requirement in &mut self.requirements {
-            let said = sentences_of(&requirement.text);
-            if !said.is_empty() && said.iter().all(|sentence| stated.contains(sentence)) {
+            let (said, lines) = (sentences_of(&requirement.text), lines_of(&requirement.text));
+            let is_said = !said.is_empty() && said.iter().all(|one| stated.contains(one));
+            let mut parts = goal_lines.windows(lines.len().max(1));
+            if is_said || lines.len() > 1 && parts.any(|part| part == lines) {
                 requirement.by = Some(Decider::User);
             }
         }
@@ -184,6 +187,12 @@ impl Interview {
             requirement.id = format!("R{number}");
         }
     }
+}
+
+/// The lines of `text` that aren't blank, with single spaces.
+fn lines_of(text: &str) -> Vec<String> {
+    let lines = text.lines().map(fp_plan::text::one_line);
+    lines.filter(|line| !line.is_empty()).collect()
 }
 
 /// Adds the `texts` that `list` doesn't contain yet. A text that the user repeats becomes the user's.

@@ -245,4 +245,12 @@ fn whole_sentences_of_the_goal_are_stated() {
     check("A line has 80 letters", true);
     check("two pages are enough.", true);
     check("a line has 80", false);
+    check(
+        "- Do not\n add a  flag, e.g. print it twice\n(3) `--loud` prints capitals. See README. Never print",
+        true,
+    );
+    check(
+        "- Do not\n(3) `--loud` prints capitals. See README. Never print",
+        false,
+    );
 }
