@@ -348,7 +348,7 @@ fn a_failure_ends_with_what_the_command_printed_last() {
     );
     let handoff = environment.done(&["report", "--handoff"]).stdout;
     assert!(
-        handoff.contains("not seen; left: 3; 2 of 99 tests failed\n"),
+        handoff.contains("left: 3\n                  2 of 99 tests failed\n"),
         "{handoff}"
     );
     let report = environment.done(&["report", "--markdown"]).stdout;

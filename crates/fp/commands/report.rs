@@ -7,16 +7,19 @@ use fp_host::plan::OpenPlan;
 use fp_host::store::Past;
 use fp_plan::plan::parse;
 use fp_run::interview::Interview;
-use fp_run::report::handoff::HandoffReport;
+use fp_run::report::handoff::{handoff_page, next_steps};
 use fp_run::report::requirements::RequirementLine;
 use fp_run::report::results::results_page;
 use fp_run::report::run_page::RunPage;
+use fp_run::report::status::StatusReport;
+use serde_json::json;
 
 use super::show::scheduled_tree;
+use super::status::screen_text;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::pages::run::{FAR, is_run_page, run_page};
-use crate::printer::{Output, format_option, json};
+use crate::printer::{self, Output, format_option};
 use crate::source::interview_at;
 
 /// Report on a run: who did what, how long it took, and the evidence for each verdict
@@ -126,28 +129,25 @@ const WORTH_READING: &str = "interview.md research.md critique.md tasks.md notep
 
 /// Writes the handoff page of `plan`.
 fn write_handoff(plan: &OpenPlan, context: &Context) -> CommandResult {
-    let lead = plan.look_at_lead();
-    let past = plan.store.past()?;
-    context.notices(&past.notices);
-    let interview = interview_at(&plan.folder.file("interview.json")).unwrap_or_else(|error| {
-        let why = error.message;
-        context.note(format_args!("what the interview found is left out: {why}"));
-        None
-    });
+    let (state, lead) = context.state_and_lead(plan)?;
+    let status = StatusReport::new(&state, lead);
     let read = WORTH_READING.split(' ');
-    let read = read.filter(|name| plan.folder.file(name).exists());
-    let report = HandoffReport::new(
-        &past.state,
-        &past.entries,
-        lead.presence(&past.state),
-        plan.goal(),
-        interview.as_ref(),
-        read.map(str::to_owned).collect(),
+    let read: Vec<&str> = read
+        .filter(|name| plan.folder.file(name).exists())
+        .collect();
+    let text = handoff_page(
+        &state,
+        status.standing,
+        &plan.goal(),
+        &screen_text(&state, &status, context.now()),
+        &interview_of(plan),
+        &read,
     );
-    let text = report.to_markdown();
     let path = plan.folder.file("handoff.md");
     file::atomic_write(&path, text.as_bytes())?;
-    context.report(&report, &text)?;
+    let json =
+        json!({ "planId": plan.id(), "next": next_steps(&state, status.standing), "text": text });
+    context.report(&json, &text)?;
     context.note_written(&path);
     Ok(Exit::Done)
 }

@@ -158,6 +158,12 @@ pub(crate) fn status_text(state: &State, report: &StatusReport, now: Timestamp) 
     text.extend(questions.map(|question| format!("\nOpen question: {question}\n")));
     text
 }
+/// What `fp status` shows on a screen, as plain text.
+pub(crate) fn screen_text(state: &State, report: &StatusReport, now: Timestamp) -> String {
+    let view = StatusView::new(state, report, now, WIDTH);
+    theme::without_colours(&view.whole_text(false))
+}
+
 
 /// Maximum width of the bar, in columns.
 const BAR: usize = 30;

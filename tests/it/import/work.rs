@@ -126,9 +126,9 @@ fn reports_read_well_with_it() {
             .collect::<String>()
     };
     assert_snapshot!(done(&["report", "--handoff"]), @r"
-    - 3: Write part 3 | ready
-    - 1: Write part 1 | commit 1237c6c
-    - 2: Write part 2 | done before the import; not verified
+    ● 3  ready      Write part 3
+    ✓ 1  done       Write part 1  (1237c6c)
+    ✓ 2  done       Write part 2
     ");
     let page = environment.done(&["report", "--markdown", &plan]).stdout;
     assert!(

@@ -163,7 +163,7 @@ fn table_cell(text: &str) -> String {
 }
 
 /// A fence longer than any run of backticks in `text`.
-fn fence_around(text: &str) -> String {
+pub(super) fn fence_around(text: &str) -> String {
     "`".repeat(longest_ticks(text).max(2) + 1)
 }
 

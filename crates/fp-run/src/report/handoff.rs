@@ -1,22 +1,15 @@
-//! Tells a person or a new session how to continue a plan, as data and as `handoff.md`, which is kept short enough to
-//! read.
+//! Tells a person or a new session how to continue a plan, in `handoff.md`, which is kept short enough to read.
 
-use std::cmp::Reverse;
-
-use jiff::Timestamp;
 use serde::Serialize;
 
-use super::course::Course;
+use super::evidence::fence_around;
 use super::log::by_whom;
-use super::run_page::{AttemptEnd, TaskAttempt};
-use super::standing::{LeadPresence, RunStanding};
-use super::status::{Phase, StatusReport, TaskCounts, TaskLine};
+use super::standing::RunStanding;
 use crate::interview::Interview;
 use crate::interview::record::quoted_lines;
-use crate::run::event::{Entry, Note};
-use crate::run::payload::short;
+use crate::run::event::Note;
 use crate::run::question::Question;
-use crate::run::state::{State, Status, TaskState};
+use crate::run::state::{State, Status};
 use fp_plan::markdown::code;
 use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::text::{clipped, counted, one_line, shell_quoted};
@@ -26,136 +19,52 @@ const ITEMS: usize = 12;
 /// Maximum length of a text on the page, in characters; doesn't apply to the goal.
 const TEXT: usize = 300;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct HandoffReport {
-    pub plan_id: PlanId,
-    pub goal: String,
-    pub phase: Phase,
-    pub standing: RunStanding,
-    /// Sequence number of the last event.
-    pub seq: u64,
-    pub started_at: Option<Timestamp>,
-    pub last_at: Option<Timestamp>,
-    pub counts: TaskCounts,
-    pub tasks: Vec<HandoffTask>,
-    /// Open questions for the user.
-    pub questions: Vec<Question>,
-    /// Decisions, each with who made it: those from the interview, then the approval, then answers given during the
-    /// run.
-    pub decisions: Vec<String>,
-    pub assumptions: Vec<String>,
-    pub notes: Vec<Note>,
-    /// Other files in the plan's folder that are worth reading.
-    pub read: Vec<String>,
-    pub next: Vec<NextStep>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct HandoffTask {
-    #[serde(flatten)]
-    pub line: TaskLine,
-    pub attempts: Vec<TaskAttempt>,
-    pub started_at: Option<Timestamp>,
-    pub ended_at: Option<Timestamp>,
-}
-
-impl HandoffReport {
-    /// Builds the report on `state`, which replays `entries`. `read` lists files in the plan's folder that are worth
-    /// reading.
-    pub fn new(
-        state: &State,
-        entries: &[Entry],
-        lead: LeadPresence,
-        goal: String,
-        interview: Option<&Interview>,
-        read: Vec<String>,
-    ) -> Self {
-        let status = StatusReport::new(state, lead);
-        let mut tries = Course::of_run(state, entries).tries;
-        let task_of = |(line, task): (TaskLine, &TaskState)| {
-            let tries = tries.remove(&line.id).into_iter().flatten();
-            HandoffTask {
-                attempts: tries.map(|one| one.attempt).collect(),
-                started_at: task.started_at,
-                ended_at: task.ended_at,
-                line,
-            }
-        };
-        let tasks = status.tasks.into_iter().zip(&state.tasks).map(task_of);
-        Self {
-            plan_id: status.plan_id,
-            goal,
-            phase: status.phase,
-            standing: status.standing,
-            seq: state.seq,
-            started_at: state.run.as_ref().map(|run| run.started_at),
-            last_at: state.last_at,
-            counts: status.counts,
-            tasks: tasks.collect(),
-            questions: state.open_questions().cloned().collect(),
-            decisions: decisions_of(state, interview),
-            assumptions: interview.map_or_else(Vec::new, |said| said.assumptions.clone()),
-            notes: state.notes.clone(),
-            read,
-            next: next_steps(state, status.standing),
-        }
+/// The text of `handoff.md`: the `goal`, the progress that `status` tells, the decisions of `interview` and of the run,
+/// the notes, and how to go on. `read` lists files in the plan's folder that are worth reading.
+pub fn handoff_page(
+    state: &State,
+    standing: RunStanding,
+    goal: &str,
+    status: &str,
+    interview: &Interview,
+    read: &[&str],
+) -> String {
+    let plan = &state.plan_id;
+    let at = match state.last_at {
+        Some(at) => format!("{at:.0}, event {}", state.seq),
+        None => "no event".into(),
+    };
+    let (goal, fence) = (quoted_lines(goal), fence_around(status));
+    let mut page = format!(
+        "# Handoff: {plan}\n\nState of: {at}\n\n## Goal\n\n{goal}\n## Progress\n\n{fence}text\n{status}{fence}\n"
+    );
+    let plain = |texts: &[String]| texts.iter().map(|text| plain_line(text)).collect();
+    let notes = state.notes.iter().rev();
+    let notes: Vec<String> = notes.map(Note::notepad_line).collect();
+    let read = read.iter();
+    let read = read.map(|file| format!("{} in the plan's folder", code(file)));
+    let steps = next_steps(state, standing).into_iter();
+    let steps = steps.map(|step| format!("{}: {}", code(&step.command), plain_line(&step.why)));
+    let (log, notepad) = (format!("`fp log {plan}`"), format!("`fp note {plan} list`"));
+    let sections: [(&str, Vec<String>, &str); 5] = [
+        ("Decisions", plain(&decisions_of(state, interview)), &log),
+        (
+            "Assumptions",
+            plain(&interview.assumptions),
+            "`interview.md`",
+        ),
+        ("Notes, the last first", plain(&notes), &notepad),
+        ("Worth reading", read.collect(), &log),
+        (
+            "Next commands",
+            steps.collect(),
+            &format!("`fp status {plan}`"),
+        ),
+    ];
+    for (title, items, rest) in sections {
+        add_section(&mut page, title, &items, rest);
     }
-
-    /// The text of `handoff.md`.
-    pub fn to_markdown(&self) -> String {
-        let plan = &self.plan_id;
-        let (standing, counts) = (self.standing.into_str(), self.counts.in_words());
-        let at = match self.last_at {
-            Some(at) => format!("{at:.0}, event {}", self.seq),
-            None => "no event".into(),
-        };
-        let goal = quoted_lines(&self.goal);
-        let mut page = format!(
-            "# Handoff: {plan}\n\nState of: {at} ({standing})\n\n## Goal\n\n{goal}\n## Progress\n\n{counts}\n"
-        );
-        let plain = |texts: &[String]| texts.iter().map(|text| plain_line(text)).collect();
-        let folder = |file: &String| format!("{} in the plan's folder", code(file));
-        let step = |step: &NextStep| format!("{}: {}", code(&step.command), plain_line(&step.why));
-        let questions = self.questions.iter().map(question_item).collect();
-        let notes = self.notes.iter().rev().map(note_item).collect();
-        let files = self.read.iter().map(folder).collect();
-        let steps = self.next.iter().map(step).collect();
-        let status = format!("`fp status {plan}`");
-        let (log, notepad) = (format!("`fp log {plan}`"), format!("`fp note {plan} list`"));
-        let begun = [Status::Implementing, Status::AwaitingVerification];
-        let done = self.items_in(&[Status::Completed]);
-        let sections: [(&str, Vec<String>, &str); 11] = [
-            ("Open questions", questions, &status),
-            ("Failed", self.items_in(&[Status::Failed]), &status),
-            ("Begun", self.items_in(&begun), &status),
-            ("Pending", self.items_in(&[Status::Pending]), &status),
-            ("Skipped", self.items_in(&[Status::Skipped]), &status),
-            ("Done, the last first", done, &status),
-            ("Decisions", plain(&self.decisions), &log),
-            ("Assumptions", plain(&self.assumptions), "`interview.md`"),
-            ("Notes, the last first", notes, &notepad),
-            ("Worth reading", files, &status),
-            ("Next commands", steps, &status),
-        ];
-        for (title, items, rest) in sections {
-            add_section(&mut page, title, &items, rest);
-        }
-        page
-    }
-
-    /// The tasks in these `states` as list items; completed ones in reverse order of completion.
-    fn items_in(&self, states: &[Status]) -> Vec<String> {
-        let tasks = self.tasks.iter();
-        let mut tasks: Vec<&HandoffTask> = tasks
-            .filter(|task| states.contains(&task.line.status))
-            .collect();
-        if states == [Status::Completed] {
-            tasks.sort_by_key(|task| Reverse(task.ended_at));
-        }
-        tasks.into_iter().map(task_item).collect()
-    }
+    page
 }
 
 /// A command and its purpose.
@@ -269,9 +178,9 @@ pub fn next_steps(state: &State, standing: RunStanding) -> Vec<NextStep> {
     steps
 }
 
-fn decisions_of(state: &State, interview: Option<&Interview>) -> Vec<String> {
-    let confirmed = interview.map_or(&[][..], |interview| &interview.decisions);
-    let mut decisions: Vec<String> = confirmed.iter().map(ToString::to_string).collect();
+fn decisions_of(state: &State, interview: &Interview) -> Vec<String> {
+    let confirmed = interview.decisions.iter();
+    let mut decisions: Vec<String> = confirmed.map(ToString::to_string).collect();
     if let Some(approval) = &state.approval {
         let (tasks, by) = (counted(state.tasks.len(), "task"), by_whom(approval.by));
         decisions.push(format!("The plan of {tasks} was approved {by}"));
@@ -285,61 +194,6 @@ fn decisions_of(state: &State, interview: Option<&Interview>) -> Vec<String> {
         decisions.push(format!("{question} {answer} ({})", by_whom(asked.by)));
     }
     decisions
-}
-
-/// A line for a task. Says how the last attempt ended, unless the task is done or skipped.
-fn task_item(task: &HandoffTask) -> String {
-    let line = &task.line;
-    let is_over = matches!(line.status, Status::Completed | Status::Skipped);
-    let is_begun = line.status.is_running();
-    let lost = task.attempts.iter().rev().find_map(lost_try);
-    let lost = lost.filter(|_| !is_over);
-    let detail = line.detail.as_deref().filter(|_| lost.is_none());
-    let attempt = format!("attempt {} of {}", line.iteration, line.max_iterations);
-    let owner = line.owner.as_ref().filter(|_| is_begun);
-    let commit = line.commit.as_ref();
-    let facts = [
-        (line.iteration > 0).then_some(attempt),
-        is_begun.then(|| line.status.into_str().to_owned()),
-        owner.map(ToString::to_string),
-        commit.map(|commit| format!("commit {}", short(commit))),
-        detail
-            .map(plain_line)
-            .or_else(|| line.ready.then(|| "ready".into())),
-    ];
-    let mut item = format!("{}: {}", line.id, plain_line(&line.title));
-    item.extend(facts.into_iter().flatten().map(|fact| format!(" | {fact}")));
-    item.extend(lost.map(|lost| format!("\n  - {lost}")));
-    item
-}
-
-fn lost_try(attempt: &TaskAttempt) -> Option<String> {
-    let TaskAttempt {
-        iteration,
-        builder,
-        end,
-    } = attempt;
-    let reason = plain_line(&super::reason_lines(end.as_ref()?.reason()?).join("; "));
-    let how = match end {
-        Some(AttemptEnd::Released(_)) => "taken back, ",
-        _ => "",
-    };
-    Some(format!("attempt {iteration}, {builder}: {how}{reason}"))
-}
-
-fn question_item(question: &Question) -> String {
-    let mut item = format!("{}: {}", question.id, plain_line(&question.text));
-    for option in &question.options {
-        let (label, description) = (plain_line(&option.label), plain_line(&option.description));
-        item.push_str(&format!("\n  - {label}: {description}"));
-    }
-    item
-}
-
-fn note_item(note: &Note) -> String {
-    let line = note.notepad_line();
-    let head = line.strip_suffix(note.text.as_str());
-    format!("{}{}", head.unwrap_or_default(), plain_line(&note.text))
 }
 
 /// Writes a section with the first `items`, and a hint on where to find the rest.

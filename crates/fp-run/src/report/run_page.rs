@@ -253,15 +253,6 @@ pub enum AttemptEnd {
     Released(String),
 }
 
-impl AttemptEnd {
-    pub fn reason(&self) -> Option<&str> {
-        match self {
-            Self::Passed => None,
-            Self::Failed(reason) | Self::Released(reason) => Some(reason),
-        }
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct JudgedCriterion {
     pub number: usize,
