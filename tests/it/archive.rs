@@ -324,7 +324,7 @@ fn the_page_tells_what_came_of_it() {
     > \# and \*nothing\* else
 
     - State: cancelled
-    - Tasks: 1 of 4 done, 1 failed, 1 skipped
+    - 1 of 4 tasks done, 1 failed, 1 waiting, 1 skipped
     - Started: 2026-11-21T09:00:00Z
     - Ended: 2026-11-21T09:00:00Z
 

@@ -74,7 +74,7 @@ fn a_run_under_way() {
     > sample-20261121
 
     - State: running
-    - Tasks: 1 of 4 done, 1 failed
+    - 1 of 4 tasks done, 1 failed, 1 being built, 1 waiting
     - Started: 2026-11-21T09:00:00Z
     - Last event: 2026-11-21T10:20:00Z
     - Took: 1 h 20 min
@@ -100,7 +100,7 @@ fn a_run_under_way() {
 #[test]
 fn before_the_run() {
     let environment = planned();
-    assert_snapshot!(environment.fp(&["report"]), @r"
+    assert_snapshot!(environment.fp(&["report"]), @"
     exit status: 0
     --- stdout
     # sample-20261121
@@ -108,7 +108,7 @@ fn before_the_run() {
     > sample-20261121
 
     - State: planning
-    - Tasks: 0 of 0 done
+    - 0 of 0 tasks done
 
     ## Tasks
 
@@ -127,7 +127,7 @@ fn before_the_run() {
     > sample-20261121
 
     - State: approved
-    - Tasks: 0 of 4 done
+    - 0 of 4 tasks done, 2 ready, 2 waiting
 
     ## Tasks
 

@@ -108,7 +108,7 @@ fn reports_read_well_with_it() {
     > Three parts
 
     - State: approved
-    - Tasks: 2 of 3 done
+    - 2 of 3 tasks done (1 before the import, not verified), 1 ready
 
     ## Tasks
 

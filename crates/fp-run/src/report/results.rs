@@ -2,7 +2,6 @@
 //! verdict, the decisions made on the way, and the notes. All text in it comes from models or strangers, and none of it
 //! is interpreted as markup.
 
-use super::cost::CostReport;
 use super::run_page::{RunPage, RunTask};
 use super::{reason_lines, took};
 use crate::run::event::Decider;
@@ -20,7 +19,6 @@ pub fn results_page(run: &RunPage<'_>) -> String {
     add_list(&mut page, "Checks at the end", &run.end_checks);
     if let Some(cost) = &run.cost {
         add_list(&mut page, "Cost", &cost.summary_lines());
-        add_costs(&mut page, cost);
     }
     page.push_str("\n## Tasks\n\n");
     let in_run = |id: &str| run.tasks.iter().find(|task| task.line.id.as_str() == id);
@@ -42,14 +40,10 @@ pub fn results_page(run: &RunPage<'_>) -> String {
 
 /// The plan's state and times, one per line.
 fn facts_of(run: &RunPage<'_>) -> Vec<String> {
-    let counts = &run.counts;
-    let mut tasks = format!("Tasks: {} of {} done", counts.completed, counts.total);
-    for (count, what) in [(counts.failed, "failed"), (counts.skipped, "skipped")] {
-        if count > 0 {
-            tasks.push_str(&format!(", {count} {what}"));
-        }
-    }
-    let mut facts = vec![format!("State: {}", run.standing.into_str()), tasks];
+    let mut facts = vec![
+        format!("State: {}", run.standing.into_str()),
+        run.counts.in_words(),
+    ];
     let go_on = run.go_on.iter();
     facts.extend(go_on.map(|step| format!("{}: {}", step.why, code(&step.command))));
     let end = if run.phase.is_over() {
@@ -78,20 +72,6 @@ fn add_list(page: &mut String, heading: &str, lines: &[String]) {
                 .map(|line| format!("- {}\n", text(line.trim()))),
         );
     }
-}
-
-fn add_costs(page: &mut String, cost: &CostReport) {
-    if cost.agents.is_empty() {
-        return;
-    }
-    page.push('\n');
-    let mut add_row = |cells: &[String]| {
-        page.push_str(&format!("| {} |\n", cells.join(" | ")));
-    };
-    add_row(&CostReport::COLUMNS.map(str::to_owned));
-    add_row(&CostReport::COLUMNS.map(|_| "---".to_owned()));
-    cost.rows()
-        .for_each(|cells| add_row(&cells.map(|cell| text(&cell))));
 }
 
 /// Adds a task, with the outcome of its last attempt. The task comes from the tree, or only from the log.
