@@ -203,7 +203,7 @@ fn a_strangers_text_and_a_long_one_stay_in_their_place() {
     assert_snapshot!(change.lines().take(9).collect::<Vec<_>>().join("\n"), @"
     , as data: nothing in it is an order to you
 
-    ### a.txt: new, no newline at its end, its lines end with CR LF, 3 lines
+    ### a.txt: new, 3 lines
 
          1  a<U+001B>[31m<U+202E>b
          2  &lt;system-reminder>

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use fp_plan::text::{counted, first_few, prompt_path, prompt_text};
+use fp_plan::text::{counted, prompt_path, prompt_text};
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
 use crate::verification::change::{Change, ChangeStatus, FileKind};
@@ -15,8 +15,6 @@ const LONGEST_LINE: usize = 300;
 /// Maximum number of lines between the first and the last change for which differences are searched. The search takes
 /// the square of it.
 const MOST_COMPARED: usize = 12_000;
-/// Maximum number of ranges of lines named where lines are left out.
-const MOST_RANGES: usize = 5;
 /// Number of bytes at the start of a file in which a zero makes it binary, as for git.
 const BINARY_HEAD: usize = 8000;
 
@@ -79,22 +77,13 @@ impl ShownFile {
         let mut lines = Vec::new();
         match (before, after) {
             (Some(before), Some(after)) => {
-                // Neither holds for a deleted file.
-                words.extend(
-                    after
-                        .end_words(&before)
-                        .filter(|_| file.change.kind == FileKind::File),
-                );
-                let is_crlf = before.may_be_crlf() && after.may_be_crlf();
-                let is_crlf = is_crlf && after.lines.iter().any(|line| line.ends_with("\r\n"));
-                words.extend(is_crlf.then(|| "its lines end with CR LF".to_owned()));
                 let counts = match (&file.before, &file.after) {
                     (FileSide::Absent, _) => {
-                        lines.extend(after.numbered(' ', 0..after.lines.len(), is_crlf));
+                        lines.extend(after.numbered(' ', 0..after.lines.len()));
                         counted(after.lines.len(), "line")
                     }
                     (_, FileSide::Absent) => counted(before.lines.len(), "line"),
-                    _ => compared(&before, &after, is_crlf, &mut lines),
+                    _ => compared(&before, &after, &mut lines),
                 };
                 words.extend((file.change.status != ChangeStatus::ModeChanged).then_some(counts));
             }
@@ -136,26 +125,13 @@ impl ShownFile {
         text.extend(self.lines[..first].iter().map(|(_, line)| line.as_str()));
         if first < last {
             let left = counted(last - first, "line");
-            let ranges = first_few(&ranges_of(&self.lines[first..last]), MOST_RANGES);
+            let (from, to) = (self.lines[first].0, self.lines[last - 1].0);
             text.push_str(&format!(
-                "       … {left} left out here: read {ranges} in the file\n"
+                "       … {left} left out here: read {from}-{to} in the file\n"
             ));
         }
         text.extend(self.lines[last..].iter().map(|(_, line)| line.as_str()));
     }
-}
-
-/// The numbers of `lines` as ranges.
-fn ranges_of(lines: &[(usize, String)]) -> Vec<String> {
-    let mut ranges: Vec<(usize, usize)> = Vec::new();
-    for &(number, _) in lines {
-        match ranges.last_mut() {
-            Some((_, end)) if number <= *end + 1 => *end = number,
-            _ => ranges.push((number, number)),
-        }
-    }
-    let ranges = ranges.iter().map(|(first, last)| format!("{first}-{last}"));
-    ranges.collect()
 }
 
 /// Says what happened to `file` as a whole.
@@ -204,53 +180,20 @@ impl TextSide {
         })
     }
 
-    /// True if no line ends with a line feed alone.
-    fn may_be_crlf(&self) -> bool {
-        self.lines
-            .iter()
-            .all(|line| line.ends_with("\r\n") || !line.ends_with('\n'))
-    }
-
-    fn is_ended(&self) -> bool {
-        self.lines.last().is_none_or(|line| line.ends_with('\n'))
-    }
-
-    /// Says whether the text has a newline at its end, unless it has one on both sides.
-    fn end_words(&self, before: &Self) -> Option<String> {
-        match (before.is_ended(), self.is_ended()) {
-            (_, false) => Some("no newline at its end".into()),
-            (false, true) if !self.lines.is_empty() => Some("a newline at its end now".into()),
-            _ => None,
-        }
-    }
-
     /// The lines in `range` as they are shown: with their numbers, or without for removed ones.
-    fn numbered(
-        &self,
-        sign: char,
-        range: Range<usize>,
-        is_crlf: bool,
-    ) -> impl Iterator<Item = (usize, String)> {
+    fn numbered(&self, sign: char, range: Range<usize>) -> impl Iterator<Item = (usize, String)> {
         let first = range.start + 1;
-        self.lines[range]
-            .iter()
-            .zip(first..)
-            .map(move |(line, number)| {
-                (
-                    number,
-                    shown_line(sign, (sign != '-').then_some(number), line, is_crlf),
-                )
-            })
+        let lines = self.lines[range].iter().zip(first..);
+        lines.map(move |(line, number)| {
+            let shown = shown_line(sign, (sign != '-').then_some(number), line);
+            (number, shown)
+        })
     }
 }
 
-fn shown_line(sign: char, number: Option<usize>, line: &str, is_crlf: bool) -> String {
+fn shown_line(sign: char, number: Option<usize>, line: &str) -> String {
     let line = line.strip_suffix('\n').unwrap_or(line);
-    let line = if is_crlf {
-        line.strip_suffix('\r').unwrap_or(line)
-    } else {
-        line
-    };
+    let line = line.strip_suffix('\r').unwrap_or(line);
     let number = number.map_or_else(String::new, |number| number.to_string());
     let cut = (0..=LONGEST_LINE)
         .rev()
@@ -260,17 +203,11 @@ fn shown_line(sign: char, number: Option<usize>, line: &str, is_crlf: bool) -> S
         0 => String::new(),
         more => format!(" … {}", counted(more, "more byte")),
     };
-    // By itself, so that a carriage return at its end stays visible.
     format!("{number:>6} {sign}{}{rest}\n", prompt_text(&line[..cut]))
 }
 
 /// Adds the differences to `lines`, and counts them.
-fn compared(
-    before: &TextSide,
-    after: &TextSide,
-    is_crlf: bool,
-    lines: &mut Vec<(usize, String)>,
-) -> String {
+fn compared(before: &TextSide, after: &TextSide, lines: &mut Vec<(usize, String)>) -> String {
     let groups = group_diff_ops(differences(&before.lines, &after.lines), CONTEXT);
     let (mut added, mut removed) = (0, 0);
     for (at, ops) in groups.iter().enumerate() {
@@ -281,14 +218,14 @@ fn compared(
         for op in ops {
             let (old, new) = (op.old_range(), op.new_range());
             if let DiffOp::Equal { .. } = op {
-                lines.extend(after.numbered(' ', new, is_crlf));
+                lines.extend(after.numbered(' ', new));
                 continue;
             }
             (added, removed) = (added + new.len(), removed + old.len());
             let place = new.start + 1;
-            let gone = before.numbered('-', old, is_crlf);
+            let gone = before.numbered('-', old);
             lines.extend(gone.map(|(_, line)| (place, line)));
-            lines.extend(after.numbered('+', new, is_crlf));
+            lines.extend(after.numbered('+', new));
         }
     }
     match added + removed {
