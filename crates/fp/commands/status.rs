@@ -4,7 +4,6 @@ mod ready;
 mod watch;
 
 use std::cmp::Reverse;
-use std::ops::RangeInclusive;
 
 use fp_host::plan::OpenPlan;
 use fp_host::screen::Screen;
@@ -158,19 +157,17 @@ pub(crate) fn status_text(state: &State, report: &StatusReport, now: Timestamp) 
     text.extend(questions.map(|question| format!("\nOpen question: {question}\n")));
     text
 }
+
 /// What `fp status` shows on a screen, as plain text.
 pub(crate) fn screen_text(state: &State, report: &StatusReport, now: Timestamp) -> String {
     let view = StatusView::new(state, report, now, WIDTH);
     theme::without_colours(&view.whole_text(false))
 }
 
-
 /// Maximum width of the bar, in columns.
 const BAR: usize = 30;
 /// Maximum number of lines per detail of a task.
 const DETAIL: usize = 2;
-/// Terminal widths at which a detail appears beside its task.
-const WIDE: RangeInclusive<usize> = 120..=1000;
 /// Maximum number of task and question lines to show before some tasks are left out.
 const ROWS: usize = 16;
 /// Maximum number of questions.
@@ -416,7 +413,7 @@ impl<'s> StatusView<'s> {
         let indent = " ".repeat(head.width());
         let room = columns.saturating_sub(indent.len()).max(20);
         let below = details_of(task).into_iter();
-        let mut below: Vec<String> = below
+        let below: Vec<String> = below
             .flat_map(|line| lines_within(&line, room, DETAIL))
             .collect();
         let facts = facts_of(task);
@@ -424,13 +421,6 @@ impl<'s> StatusView<'s> {
         let head = head
             .with_text(Look::Plain, fitted(&task.title, title))
             .with_text(Look::Faint, facts);
-        let beside = below
-            .first()
-            .map_or(0, |line| head.width() + 2 + line.width());
-        // Beside the task if the line has room, which leaves space for more tasks.
-        if below.len() == 1 && WIDE.contains(&columns) && beside <= columns {
-            return vec![head.with_text(Look::Faint, format!("  {}", below.remove(0)))];
-        }
         let below = below
             .iter()
             .map(|line| StyledLine::new(Look::Plain, format!("{indent}{line}")));
@@ -643,7 +633,7 @@ mod tests {
                           it waits for 2
           ✓ 1  done       Write part 1 of the parser, with all that bel…  (1/3, 0000001)
         ");
-        assert_snapshot!(plain(&busy(5), 200), @r"
+        assert_snapshot!(plain(&busy(5), 200), @"
         Plan sample-20261121 (running)  5 min
         ▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 5 tasks done, 2 failed, 1 being built, 1 waiting
 
@@ -652,10 +642,13 @@ mod tests {
           ? 2 of 2: Task 4 failed for good. How should it continue?
             fp answer sample-20261121 q3 --option Retry
 
-          ✕ 3  failed     Write part 3 of the parser, with all that belongs to it  (1 question)  Criterion 1: the parser takes an empty line for the end
-          ✕ 4  failed     Write part 4 of the parser, with all that belongs to it  (1 question)  Criterion 1: the parser takes an empty line for the end
+          ✕ 3  failed     Write part 3 of the parser, with all that belongs to it  (1 question)
+                          Criterion 1: the parser takes an empty line for the end
+          ✕ 4  failed     Write part 4 of the parser, with all that belongs to it  (1 question)
+                          Criterion 1: the parser takes an empty line for the end
           ▶ 2  building   Write part 2 of the parser, with all that belongs to it  (1/3, builder-2)
-          ○ 5  waiting    Write part 5 of the parser, with all that belongs to it  it waits for 2
+          ○ 5  waiting    Write part 5 of the parser, with all that belongs to it
+                          it waits for 2
           ✓ 1  done       Write part 1 of the parser, with all that belongs to it  (1/3, 0000001)
         ");
         assert_snapshot!(status(&busy(5), 80, false).join("\n").replace('\u{1b}', "^"), @r"

@@ -429,7 +429,7 @@ mod tests {
 
     #[test]
     fn two_hundred_columns() {
-        assert_snapshot!(shown(4, (200, 14), 0), @r"
+        assert_snapshot!(shown(4, (200, 14), 0), @"
         Plan sample-20261121 (running)  2 min
         ▰▰▰▰▰▰▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱▱ 1 of 4 tasks done, 1 failed, 1 being built, 1 waiting
 
@@ -441,9 +441,9 @@ mod tests {
         builder-2  builds 2, 2 min
         builder-3  waits for a task, 2 min
 
-          ✕ 4  failed     Write part 4, 한글 and all that belongs to it  (1 question)  Criterion 1 (a␛[31m): no
-          ▶ 2  building   Write part 2, 한글 and all that belongs to it  (1/3, builder-2)
-        q closes, arrows scroll                                                                                                                                                                       1-10 of 12
+          ✕ 4  failed     Write part 4, 한글 and all that belongs to it  (1 question)
+                          Criterion 1 (a␛[31m): no
+        q closes, arrows scroll                                                                                                                                                                       1-10 of 14
         ");
     }
 
@@ -561,15 +561,15 @@ mod tests {
               3 Stop: end the run; what is done stays
           ? 2 of 2: And the end?
 
-          ✕ 4  failed     Write part 4, 한글 and all that belongs to it  (1 question)  Criterion 1 (a␛[31m): no
-          ? 2  asking     Write part 2, 한글 and all that belongs to it  (1/3, builder-2)  it waits for your answer
-          ○ 3  waiting    Write part 3, 한글 and all that belongs to it  it waits for 2
+          ✕ 4  failed     Write part 4, 한글 and all that belongs to it  (1 question)
+                          Criterion 1 (a␛[31m): no
+          ? 2  asking     Write part 2, 한글 and all that belongs to it  (1/3, builder-2)
+                          it waits for your answer
+          ○ 3  waiting    Write part 3, 한글 and all that belongs to it
+                          it waits for 2
           ✓ 1  done       Write part 1, 한글 and all that belongs to it  (1/3, 0123456)
 
-
-
-
-        1-3 answer, q stops, arrows scroll                                                                                                                                                            1-12 of 12
+        1-3 answer, q stops, arrows scroll                                                                                                                                                            1-15 of 15
         "#);
         // Scrolling reveals the rest.
         let state = waiting_run();
