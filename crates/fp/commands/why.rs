@@ -5,7 +5,6 @@ use fp_host::run::evidence;
 use fp_plan::plan::id::TaskId;
 use fp_plan::text::{visible_line, wrapped_within};
 use fp_run::report::evidence::evidence_head;
-use fp_run::report::status::state_word;
 use fp_run::report::why::{WhyLink, WhyReport};
 use fp_run::run::Refusal;
 use fp_run::run::state::TaskState;
@@ -54,23 +53,13 @@ pub(crate) fn explain_task(args: WhyArgs, context: &Context) -> CommandResult {
 }
 
 fn why_text(report: &WhyReport) -> String {
-    let (plan, task) = (&report.plan_id, &report.task);
     let head = StyledLine::new(Look::Plain, "Task ")
-        .with_text(Look::Strong, format!("{task}: "))
+        .with_text(Look::Strong, format!("{}: ", report.task))
         .with_text(Look::Plain, &report.title);
     let mut text = head.painted(columns()) + "\n\nState:\n";
     text.extend(report.chain.iter().map(link_text));
-    if report.more > 0 {
-        text += &format!("  (and {} more: fp status {plan} --ready)\n", report.more);
-    }
     if !report.events.is_empty() {
         text += "\nHistory:\n";
-    }
-    if report.earlier > 0 {
-        text += &format!(
-            "({} earlier: fp log {plan} --task {task})\n",
-            report.earlier
-        );
     }
     let mut log = LogText::default();
     for event in &report.events {
@@ -89,12 +78,11 @@ fn why_text(report: &WhyReport) -> String {
 
 fn link_text(link: &WhyLink) -> String {
     let indent = "  ".repeat(link.depth.min(DEEPEST) + 1);
-    let look = Look::for_task(link.status, link.ready, link.halt);
-    let state = state_word(link.status, link.ready, link.halt);
-    let head = StyledLine::new(Look::Strong, format!("{indent}{}  ", link.id))
-        .with_text(look, format!("{state}  "));
+    let line = &link.line;
+    let head = StyledLine::new(Look::Strong, format!("{indent}{}  ", line.id))
+        .with_text(Look::of_task(line), format!("{}  ", line.state_word()));
     let room = columns().saturating_sub(head.width()).max(20);
-    let why = wrapped_within(&format!("{}: {}", link.title, link.reason), room, REASON);
+    let why = wrapped_within(&format!("{}: {}", line.title, link.reason), room, REASON);
     let lines = head.hanging(Look::Plain, why).into_iter();
     lines.map(|line| line.painted(usize::MAX) + "\n").collect()
 }

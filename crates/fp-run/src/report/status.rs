@@ -174,25 +174,18 @@ pub struct TaskLine {
 impl TaskLine {
     /// The task's state, as shown to people.
     pub fn state_word(&self) -> &'static str {
-        match self.is_sent_back() {
-            true => state_word(Status::Pending, self.ready, self.halt),
-            false => state_word(self.status, self.ready, self.halt),
+        match self.halt {
+            Some(TaskHalt::Asking) => "asking",
+            Some(TaskHalt::Stopped) => "stopped",
+            None if self.ready => "ready",
+            None if self.is_sent_back() => Status::Pending.into_str(),
+            None => self.status.into_str(),
         }
     }
 
     /// True if the task did not pass and no builder has claimed it again yet.
     fn is_sent_back(&self) -> bool {
         self.status == Status::Implementing && self.owner.is_none()
-    }
-}
-
-/// The word for a state, as shown to people.
-pub fn state_word(status: Status, ready: bool, halt: Option<TaskHalt>) -> &'static str {
-    match halt {
-        Some(TaskHalt::Asking) => "asking",
-        Some(TaskHalt::Stopped) => "stopped",
-        None if ready => "ready",
-        None => status.into_str(),
     }
 }
 
@@ -353,7 +346,7 @@ impl StatusReport {
     }
 }
 
-fn task_line(
+pub(super) fn task_line(
     state: &State,
     standing: RunStanding,
     obstacles: &Obstacles<'_, '_>,

@@ -10,18 +10,14 @@ use super::handoff::NextStep;
 use super::log::{TaskConcern, ToldEvent, is_minor, word_entry};
 use super::reason_lines;
 use super::standing::{LeadPresence, RunStanding, TaskHalt};
+use super::status::{TaskLine, task_line};
 use crate::run::Refusal;
 use crate::run::event::{Entry, Event};
-use crate::run::payload::short;
 use crate::run::question::AnswerChoice;
 use crate::run::ready::{Obstacle, Obstacles};
 use crate::run::state::{State, Status, TaskState};
 use fp_plan::plan::id::{PlanId, TaskId};
 
-/// Maximum number of events; the latest are kept.
-const EVENTS: usize = 30;
-/// Maximum number of tasks in the chain.
-const STEPS: usize = 40;
 /// Maximum number of causes for which next steps are suggested.
 const CAUSES: usize = 5;
 
@@ -31,16 +27,11 @@ pub struct WhyReport {
     pub plan_id: PlanId,
     pub task: TaskId,
     pub title: String,
-    pub status: Status,
     /// The events that led to the task's state, oldest first.
     pub events: Vec<TaskEvent>,
-    /// Number of earlier events left out.
-    pub earlier: usize,
     /// The task, then what blocks it, and so on down to the causes. Each task occurs once, below the first one it
     /// blocks.
     pub chain: Vec<WhyLink>,
-    /// Number of tasks left out of the chain.
-    pub more: usize,
     /// The commands that unblock the task; empty if it is done.
     pub next: Vec<NextStep>,
 }
@@ -59,14 +50,8 @@ pub struct TaskEvent {
 /// A task of the chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WhyLink {
-    pub id: TaskId,
-    pub title: String,
-    pub status: Status,
-    /// True if the task can be claimed, apart from run-wide obstacles.
-    pub ready: bool,
-    /// The reason why nobody is working on the task although a builder holds it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub halt: Option<TaskHalt>,
+    #[serde(flatten)]
+    pub line: TaskLine,
     /// Number of tasks above it in the chain; 0 for the task in question.
     pub depth: usize,
     /// The reason for the task's state.
@@ -87,18 +72,12 @@ impl WhyReport {
             return Err(Refusal::NotApproved);
         }
         let task = state.expect_task(id)?;
-        let mut events = events_of(entries, id);
-        let earlier = events.len().saturating_sub(EVENTS);
-        events.drain(..earlier);
-        say_once(&mut events);
         let why = TaskReasons {
             state,
             standing: RunStanding::of(state, lead),
             obstacles: state.obstacles(edited),
         };
-        let (mut chain, causes) = why.chain_below(task);
-        let more = chain.len().saturating_sub(STEPS);
-        chain.truncate(STEPS);
+        let (chain, causes) = why.chain_below(task);
         let causes = causes.into_iter().take(CAUSES);
         let mut next: Vec<NextStep> = Vec::new();
         for step in causes.flat_map(|cause| why.ways_out(cause)) {
@@ -106,16 +85,12 @@ impl WhyReport {
                 next.push(step);
             }
         }
-        let leaf = &task.leaf;
         Ok(Self {
             plan_id: state.plan_id.clone(),
-            task: leaf.id.clone(),
-            title: leaf.title.clone(),
-            status: task.status,
-            events,
-            earlier,
+            task: id.clone(),
+            title: task.leaf.title.clone(),
+            events: events_of(entries, id),
             chain,
-            more,
             next,
         })
     }
@@ -139,18 +114,6 @@ fn events_of<'e>(entries: impl IntoIterator<Item = &'e Entry>, id: &TaskId) -> V
     all
 }
 
-/// Replaces details that repeat an earlier event's with a note that they were given above.
-fn say_once(events: &mut [TaskEvent]) {
-    let mut said = HashSet::new();
-    for TaskEvent { told, .. } in events {
-        let all = told.details.len();
-        told.details.retain(|detail| said.insert(detail.clone()));
-        if told.details.len() < all {
-            told.details.push("as said above".into());
-        }
-    }
-}
-
 /// The facts that explain the states of tasks.
 struct TaskReasons<'s, 'e> {
     state: &'s State,
@@ -165,15 +128,11 @@ impl<'s> TaskReasons<'s, '_> {
         let mut seen = HashSet::from([&task.leaf.id]);
         let mut open = vec![(task, 0)];
         while let Some((task, depth)) = open.pop() {
-            let halt = TaskHalt::of(self.state, self.standing, task);
+            let line = task_line(self.state, self.standing, &self.obstacles, task);
             links.push(WhyLink {
-                id: task.leaf.id.clone(),
-                title: task.leaf.title.clone(),
-                status: task.status,
-                ready: self.obstacles.obstacle_to(task).is_none(),
-                halt,
+                reason: self.reason_of(task, &line),
+                line,
                 depth,
-                reason: self.reason_of(task, halt),
             });
             let blockers = self.blockers_of(task);
             if blockers.is_empty() {
@@ -209,48 +168,32 @@ impl<'s> TaskReasons<'s, '_> {
         }
     }
 
-    fn reason_of(&self, task: &TaskState, halt: Option<TaskHalt>) -> String {
-        let (state, id) = (self.state, &task.leaf.id);
+    fn reason_of(&self, task: &TaskState, line: &TaskLine) -> String {
+        let (state, id) = (self.state, &line.id);
         if let Some(asked) = state.open_questions().find(|q| q.topic.task() == Some(id)) {
             return format!("question {} waits for an answer: {}", asked.id, asked.text);
         }
-        let Some(obstacle) = self.obstacles.obstacle_to(task).or_else(|| state.bar()) else {
-            return "it is ready".into();
+        if let Some(detail) = &line.detail {
+            return reason_lines(detail).join("; ");
+        }
+        let what = match line.status {
+            Status::Completed if task.imported => {
+                return "it was done before the plan was imported".into();
+            }
+            Status::Completed => return "it passed".into(),
+            Status::Pending | Status::Failed | Status::Skipped => {
+                let bar = state.bar().map(|bar| state.explain(task, &bar));
+                return bar.unwrap_or_else(|| "it is ready".into());
+            }
+            Status::Implementing => "being built",
+            Status::AwaitingVerification => "handed in",
         };
-        match &obstacle {
-            Obstacle::Done if task.imported => {
-                let commit = task.commit.as_deref();
-                let proof = commit.map(|commit| format!("commit {}", short(commit)));
-                let proof = proof.unwrap_or_else(|| "according to its source".into());
-                format!("it was done before the plan was imported, {proof}")
-            }
-            Obstacle::Done => match &task.note {
-                Some(note) if task.commit.is_none() => {
-                    format!("it passed, without a commit: {note}")
-                }
-                _ => "it passed".into(),
-            },
-            Obstacle::Failed => {
-                reason_lines(task.reason.as_deref().unwrap_or("it was given up")).join("; ")
-            }
-            Obstacle::Blocked { by } if task.status == Status::Skipped => {
-                format!("it can't be done without {by}")
-            }
-            Obstacle::Held { .. } if task.awaits_commit() => {
-                "it passed and waits for its commit".into()
-            }
-            Obstacle::Held { by, status } => {
-                let is_built = *status == Status::Implementing;
-                let what = if is_built { "being built" } else { "handed in" };
-                let by = by.iter().map(|by| format!(" by {by}")).collect::<String>();
-                let (attempt, most) = (task.iteration, state.iterations_of(id));
-                let told = format!("{what}{by}, attempt {attempt} of {most}");
-                match halt == Some(TaskHalt::Stopped) && state.is_running() {
-                    true => format!("it was {told}, when the run was interrupted"),
-                    false => format!("it is {told}"),
-                }
-            }
-            other => state.explain(task, other),
+        let by = line.owner.iter().map(|by| format!(" by {by}"));
+        let (by, attempt, most) = (by.collect::<String>(), line.iteration, line.max_iterations);
+        let told = format!("{what}{by}, attempt {attempt} of {most}");
+        match line.halt == Some(TaskHalt::Stopped) && state.is_running() {
+            true => format!("it was {told}, when the run was interrupted"),
+            false => format!("it is {told}"),
         }
     }
 
@@ -407,7 +350,7 @@ mod tests {
         let chain = report
             .chain
             .iter()
-            .map(|link| format!("{} {}: {}", link.depth, link.id, link.reason));
+            .map(|link| format!("{} {}: {}", link.depth, link.line.id, link.reason));
         (
             chain.collect(),
             report.next.into_iter().map(|step| step.command).collect(),
@@ -454,10 +397,10 @@ mod tests {
             "fp retry p 1",
         );
         let skipped = [
-            "0 4: it can't be done without 1",
-            "1 2: it can't be done without 1",
+            "0 4: Blocked by 1",
+            "1 2: Blocked by 1",
             "2 1: no",
-            "1 3: it can't be done without 1",
+            "1 3: Blocked by 1",
         ];
         check(
             "4",
@@ -474,13 +417,7 @@ mod tests {
             note: Some("commits are off".into()),
         };
         let log = log(vec![claimed("1"), done]);
-        check(
-            "1",
-            &log,
-            &[],
-            &["0 1: it passed, without a commit: commits are off"],
-            "",
-        );
+        check("1", &log, &[], &["0 1: commits are off"], "");
     }
 
     #[test]
@@ -555,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_chain_is_cut_and_walked_without_recursion() {
+    fn a_long_chain_is_walked_without_recursion() {
         let leaves = (1..=20_000).map(|number| Leaf {
             id: task(&number.to_string()),
             title: String::new(),
@@ -598,7 +535,7 @@ mod tests {
             &task("20000"),
         )
         .unwrap();
-        assert_eq!((report.chain.len(), report.more), (STEPS, 20_000 - STEPS));
+        assert_eq!(report.chain.len(), 20_000);
         assert_eq!(report.next[0].command, "/fp:implement p");
     }
 }
