@@ -430,7 +430,6 @@ impl<'h> BuilderEdit<'h> {
             state,
             task,
             place: site.place(&self.hook.context.cwd, self.path)?,
-            extension: (plan.settings.guard.extend, plan.settings.plans_dir.as_str()),
         };
         Some((edit, site))
     }

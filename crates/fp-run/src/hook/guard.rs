@@ -3,18 +3,14 @@
 
 use crate::run::State;
 use crate::run::event::Event;
-use crate::run::inquiry::Extension;
 use crate::run::state::{Status, TaskState};
 use crate::verification::Boundary;
+use fp_plan::plan::path::covers;
 use fp_plan::repo_path::RepoPath;
-use fp_plan::settings::ExtensionPolicy;
-use fp_plan::text::{one_line, prompt_lines, prompt_path, prompt_quoted, shell_quoted};
+use fp_plan::text::{prompt_path, prompt_quoted, shell_quoted};
 
 /// Maximum number of a task's files listed in an objection.
 const NAMED: usize = 5;
-
-/// Maximum length of the reason for a refusal, in bytes.
-const MAX_REFUSAL: usize = 400;
 
 /// Maximum length of a path in a suggested command, in bytes.
 const MAX_ARGUMENT: usize = 200;
@@ -43,8 +39,6 @@ pub struct GuardedEdit<'a> {
     /// The builder's task.
     pub task: &'a TaskState,
     pub place: EditPlace,
-    /// The policy for requests for other files, and the configured plans folder.
-    pub extension: (ExtensionPolicy, &'a str),
 }
 
 impl GuardedEdit<'_> {
@@ -111,37 +105,23 @@ impl GuardedEdit<'_> {
 
     /// The builder's options for a path outside its task's files.
     fn way_out(&self, path: &RepoPath) -> String {
+        let wanted = path.to_lossy();
+        if self.task.held().any(|file| covers(file, &wanted)) {
+            return "Do without it: only tools write it.".into();
+        }
         let (plan, id) = (&self.state.plan_id, &self.task.leaf.id);
         let claim = self.task.claim.as_ref();
         let token = claim.map_or("", |claim| claim.token.as_str());
-        let wanted = path.to_lossy();
-        let (policy, plans) = self.extension;
-        match self
-            .state
-            .extend(id, token, &wanted, "", (policy, true), plans)
-        {
-            Ok(Extension::Asked(_, events)) if events.is_empty() => {
-                "The user has been asked about it: end your turn, and you will get the answer."
-                    .into()
-            }
-            Ok(Extension::Asked(..) | Extension::Allowed(_)) => {
-                let path = path.to_string();
-                let is_plain = prompt_quoted(&path, MAX_ARGUMENT) == format!("\"{path}\"");
-                let path = if is_plain {
-                    shell_quoted(&path)
-                } else {
-                    "PATH".to_owned()
-                };
-                format!(
-                    "If the task can't be done without it: fp scope extend {plan} {id} {path} --claim {token} --reason '...'"
-                )
-            }
-            Ok(Extension::Listed) => "Do without it: only tools write it.".into(),
-            Err(refusal) => {
-                let reason = prompt_lines(&refusal.to_string(), MAX_REFUSAL);
-                format!("Do without it: {}.", one_line(&reason))
-            }
-        }
+        let path = path.to_string();
+        let is_plain = prompt_quoted(&path, MAX_ARGUMENT) == format!("\"{path}\"");
+        let path = if is_plain {
+            shell_quoted(&path)
+        } else {
+            "PATH".to_owned()
+        };
+        format!(
+            "If the task can't be done without it: fp scope extend {plan} {id} {path} --claim {token} --reason '...'"
+        )
     }
 }
 
