@@ -489,10 +489,9 @@ fn tell_of_runs<T>(
     if hook.event.agent_id.is_some() {
         return Ok(None);
     }
-    let runs: Vec<_> = hook.runs()?.map(|run| (run.plan.goal(), run)).collect();
-    let led = runs.iter().map(|(goal, run)| LedRun {
+    let runs: Vec<OngoingRun> = hook.runs()?.collect();
+    let led = runs.iter().map(|run| LedRun {
         state: &run.state,
-        goal,
         leader: leader_of(run, hook),
     });
     Ok(tell(&led.collect::<Vec<_>>()))
