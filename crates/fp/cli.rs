@@ -75,8 +75,6 @@ enum Command {
     Specs(features::specs::SpecsArgs),
     Roadmap(features::roadmap::RoadmapArgs),
     Commit(commands::commit::CommitArgs),
-    #[command(subcommand, hide = true)]
-    Comments(commands::comments::CommentsArgs),
     Linear(linear::LinearArgs),
     Status(commands::status::StatusArgs),
     /// Print a line on the active plan for Claude Code's status line
@@ -155,7 +153,6 @@ impl Command {
             Self::Specs(args) => features::specs::run(args, context),
             Self::Roadmap(args) => features::roadmap::run(args, context),
             Self::Commit(args) => commands::commit::run(args, context),
-            Self::Comments(args) => commands::comments::run(args, context),
             Self::Linear(args) => linear::run(args, context),
             Self::Status(args) => commands::status::show_status(args, context),
             Self::Statusline => commands::statusline::show_statusline(context),

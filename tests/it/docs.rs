@@ -239,7 +239,6 @@ fn knows(words: &[&str], place: &str) {
     let has_inner = matches!(
         command[..],
         ["run", "start", ..]
-            | ["comments", "check", ..]
             | [
                 "ci" | "config" | "critique" | "roadmap" | "specs" | "task",
                 _,

@@ -1,6 +1,7 @@
 //! `fp hook`: reads one JSON object and prints at most one. An error must never block the client, which should continue
 //! as if there were no hook, so the exit status is always 0.
 
+mod comments;
 mod own_calls;
 mod user;
 
@@ -32,7 +33,6 @@ use fp_run::run::state::TaskState;
 
 use self::own_calls::{line_in_project, own_calls_are_about_to_run};
 use self::user::{user_has_answered, user_has_typed};
-use crate::commands::comments;
 use crate::commands::new::PLAN_SKILL;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};

@@ -6,7 +6,6 @@ pub(crate) mod approve;
 pub(crate) mod cancel;
 pub(crate) mod claim;
 pub(crate) mod clarify;
-pub(crate) mod comments;
 pub(crate) mod commit;
 pub(crate) mod config;
 pub(crate) mod consent;

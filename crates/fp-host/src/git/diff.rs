@@ -10,7 +10,6 @@ use fp_run::verification::change::{Change, ChangeStatus, ChangedLine, ChangedLin
 use super::command::Finished;
 use super::{Git, Oid, records_of, unexpected};
 use crate::error::HostResult;
-use crate::file;
 
 /// Ids of a file's content before and after a change; `None` if there is no file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -313,69 +312,7 @@ fn contents_in(mut output: &[u8]) -> Option<HashMap<Oid, Vec<u8>>> {
 /// Size limit of files that are read, in bytes.
 const CAP: u64 = 8 * 1024 * 1024;
 
-/// The two sides of a comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side<'r> {
-    /// The staged files, compared with HEAD.
-    Staged,
-    /// The working tree without untracked files, compared with this revision.
-    WorkingTree(&'r str),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Compared {
-    /// The current path.
-    pub path: RepoPath,
-    /// The content before, read from the old path after a rename; empty for a new file.
-    pub before: Vec<u8>,
-    pub after: Vec<u8>,
-}
-
 impl Git {
-    /// The files that differ on `side` and still exist, sorted by path. Leaves out symbolic links, submodules and files
-    /// above 8 MiB. Three processes at most.
-    ///
-    /// # Errors
-    /// Git fails, for example because the revision doesn't exist.
-    pub fn compare(&self, side: Side<'_>) -> HostResult<Vec<Compared>> {
-        let call = self.call("diff --raw -z -M --no-abbrev --no-ext-diff --ignore-submodules");
-        let call = match side {
-            Side::Staged => call.arg("--cached"),
-            Side::WorkingTree(revision) => call.arg("--end-of-options").arg(revision),
-        };
-        let mut changes = call.arg("--").run()?.parsed(changes_in)?;
-        changes.retain(|(change, _)| {
-            change.kind == FileKind::File && change.status != ChangeStatus::Deleted
-        });
-        let wanted: Vec<&Oid> = changes
-            .iter()
-            .flat_map(|(_, blobs)| [&blobs.before, &blobs.after])
-            .flatten()
-            .collect();
-        let contents: HashMap<Oid, Vec<u8>> = self.blobs(&wanted)?;
-        let compared = changes.iter().filter_map(|(change, blobs)| {
-            // Git computes an id for a file that is only on disk, but has no object for it.
-            let stored = blobs
-                .after
-                .as_ref()
-                .and_then(|oid| contents.get(oid).cloned());
-            let after = match side {
-                Side::Staged => stored?,
-                Side::WorkingTree(_) => file::read_bytes(&self.absolute(&change.path), CAP).ok()?,
-            };
-            let before = match &blobs.before {
-                None => Vec::new(),
-                Some(oid) => contents.get(oid)?.clone(),
-            };
-            Some(Compared {
-                path: change.path.clone(),
-                before,
-                after,
-            })
-        });
-        Ok(compared.collect())
-    }
-
     /// The tracked files at or below `path`, in git's order; without a path, those of the whole working tree.
     ///
     /// # Errors

@@ -34,7 +34,6 @@ use crate::repo::{self, Repo};
 pub use commit::{Blocked, CommitOutcome};
 pub(crate) use commit::{file_list, stays_as_edited};
 pub(crate) use diff::Blobs;
-pub use diff::{Compared, Side};
 pub use history::GitCommit;
 pub use merge::Merge;
 pub(crate) use merge::is_same;

@@ -65,7 +65,6 @@ const ALLOWED: [(&[Caller], &str); 6] = [
     (
         EVERYBODY,
         "
-        comments check --staged --diff=
         config . --origin
         config get
         config show --origin
