@@ -1,5 +1,6 @@
 //! `fp validate`: checks a task tree, fixes what can be fixed automatically, and decides whether planning may continue.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use fp_plan::diagnostic::{Diagnostic, Severity};
@@ -7,8 +8,7 @@ use fp_plan::plan::{FormatError, Lines, Plan, format, parse};
 use fp_plan::rules::{RULES, Rule, RuleFacts, check_plan, find_rule, fix};
 use fp_plan::settings::closest_name;
 use fp_plan::text::{counted, fitted, visible, visible_line, wrapped};
-use fp_run::report::validation::ValidationReport;
-use serde_json::json;
+use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::context::Context;
@@ -141,39 +141,60 @@ fn report_findings(
     source: &PlanSource,
     checked: &Checked<'_>,
 ) -> CommandResult {
-    let (facts, found) = (&checked.facts, &checked.found);
+    let found = &checked.found;
     let lines = Lines::new(checked.text);
-    let report = ValidationReport::new(
-        &checked.plan,
-        &lines,
-        found,
-        facts.max_complexity,
-        args.strict,
-    );
+    let valid = !found.iter().any(|found| found.fails(args.strict));
     let most = if args.all { usize::MAX } else { SHOWN };
     let shown = found.iter().take(most);
     let shown = shown.map(|found| finding_text(&source.name, &lines, found) + "\n");
-    let text = shown.collect::<String>() + &visible(&summary_text(&source.name, &report, most));
-    let valid = report.valid;
-    context.styled_report(&report, &text)?;
+    let summary = summary_text(&source.name, checked, valid, most);
+    let text = shown.collect::<String>() + &visible(&summary);
+    context.styled_report(&report_json(checked, &lines, valid), &text)?;
     Ok(Exit::with_findings(!valid))
 }
 
-fn summary_text(name: &str, report: &ValidationReport<'_>, most: usize) -> String {
-    let found = || report.violations.iter().map(|violation| violation.found);
-    let all = report.violations.len();
-    let errors = found()
-        .filter(|found| found.severity == Severity::Error)
-        .count();
-    let fixable = found().filter(|found| !found.fixes.is_empty()).count();
+/// The output of `--format json`. Lines and columns count from 1, columns in characters; the end is after the last one.
+fn report_json(checked: &Checked<'_>, lines: &Lines<'_>, valid: bool) -> Value {
+    let plan = &checked.plan;
+    let mut complexities = BTreeMap::<u32, usize>::new();
+    for complexity in plan.leaves().filter_map(|leaf| leaf.complexity) {
+        *complexities.entry(complexity).or_default() += 1;
+    }
+    let violation = |found: &Diagnostic| {
+        let (start, end) = lines.range(found.span);
+        let mut json = json!(found);
+        json["span"] = json!({
+            "line": start.line, "column": start.column, "endLine": end.line, "endColumn": end.column,
+        });
+        json
+    };
+    json!({
+        "valid": valid,
+        "maxComplexity": checked.facts.max_complexity,
+        "totalLeafTasks": plan.leaves().count(),
+        "violations": checked.found.iter().map(violation).collect::<Vec<_>>(),
+        "stats": {
+            "maxDepth": plan.tasks.iter().map(|task| task.depth).max().unwrap_or(0),
+            "leafComplexityDistribution": complexities,
+        },
+    })
+}
+
+fn summary_text(name: &str, checked: &Checked<'_>, valid: bool, most: usize) -> String {
+    let found = &checked.found;
+    let errors = found
+        .iter()
+        .filter(|found| found.severity == Severity::Error);
+    let (all, errors) = (found.len(), errors.count());
+    let fixable = found.iter().filter(|found| !found.fixes.is_empty()).count();
     let mut text = match all.saturating_sub(most) {
         0 => String::new(),
         more => format!("({more} more: fp validate --all)\n\n"),
     };
     text += &format!(
         "{name}: {}, {}, {}, {}",
-        if report.valid { "valid" } else { "not valid" },
-        counted(report.total_leaf_tasks, "leaf task"),
+        if valid { "valid" } else { "not valid" },
+        counted(checked.plan.leaves().count(), "leaf task"),
         counted(errors, "error"),
         counted(all - errors, "warning")
     );

@@ -14,7 +14,6 @@ pub mod run_page;
 pub mod standing;
 pub mod status;
 pub mod tree;
-pub mod validation;
 pub mod why;
 
 use jiff::Timestamp;
