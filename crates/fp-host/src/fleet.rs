@@ -57,7 +57,7 @@ pub fn overtaken() -> HostError {
 }
 
 /// The error for failing to reach `remote`, with the cause `source`.
-pub fn unreachable(remote: &str, source: &HostError) -> HostError {
+fn unreachable(remote: &str, source: &HostError) -> HostError {
     let error = HostError::worded(
         format_args!("the remote {remote} can't be used: {source}"),
         source,

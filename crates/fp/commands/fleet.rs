@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fp_host::error::{HostError, HostErrorKind};
-use fp_host::fleet::{FleetPlace, FleetRemote, Membership, not_joined, unreachable};
+use fp_host::fleet::{FleetPlace, FleetRemote, Membership, not_joined};
 use fp_host::git::Git;
 use fp_host::plan::OpenPlan;
 use fp_host::plan_folder::PlanFolder;
@@ -44,12 +44,12 @@ pub(crate) struct ShareArgs {
 /// Join a plan that another machine shares
 #[derive(Debug, clap::Args)]
 pub(crate) struct JoinArgs {
-    /// The whole id of the plan; without one, those on the remote are listed.
-    plan: Option<PlanId>,
+    /// The whole id of the plan.
+    plan: PlanId,
     #[command(flatten)]
     at: RemoteArgs,
     /// Agree to the plan without asking, if it still has this hash, which `fp share` printed.
-    #[arg(long, value_name = "HASH", requires = "plan")]
+    #[arg(long, value_name = "HASH")]
     yes: Option<String>,
 }
 
@@ -72,9 +72,6 @@ pub(crate) struct FleetArgs {
     #[arg(long)]
     leave: bool,
 }
-
-/// The refs of the plans' logs on a remote.
-const LOG_REFS: &str = "refs/fp/";
 
 /// The remote `named`, or else the only one, or `origin`.
 pub(super) fn remote_or_only(named: Option<&str>, git: &Git) -> Result<String, CommandError> {
@@ -109,7 +106,7 @@ impl RemoteArgs {
     ) -> Result<FleetPlace, CommandError> {
         Ok(FleetPlace {
             remote: self.remote_of(git)?,
-            log_ref: format!("{LOG_REFS}{plan}"),
+            log_ref: format!("refs/fp/{plan}"),
             branch: format!("fp/{plan}"),
             signed: context.settings()?.fleet.signed,
         })
@@ -180,24 +177,6 @@ fn join_line(state: &State, remote: &str) -> String {
     format!("fp join {id} --remote {remote} --yes {hash}")
 }
 
-/// Lists the plans that can be joined.
-fn list_shared(at: &RemoteArgs, context: &Context) -> CommandResult {
-    let git = Git::open(&context.repo().root)?;
-    let remote = at.remote_of(&git)?;
-    let names = git.remote_refs(&remote, &format!("{LOG_REFS}*"));
-    let names = names.map_err(|source| unreachable(&remote, &source))?;
-    let id_of = |name: &String| name.strip_prefix(LOG_REFS)?.parse().ok();
-    let ids: Vec<PlanId> = names.iter().filter_map(id_of).collect();
-    let mut text = match ids[..] {
-        [] => format!("No plan is shared on {remote}; `fp share` on another machine shares one\n"),
-        _ => format!("Shared on {remote}:\n"),
-    };
-    for id in &ids {
-        text += &format!("  fp join {id} --remote {remote}\n");
-    }
-    context.report(&json!({ "remote": remote, "plans": ids }), &text)
-}
-
 /// Fails unless the plan in `folder` is a shared one that this clone hasn't joined.
 fn refuse_other_plan(folder: &PlanFolder) -> Result<(), CommandError> {
     let id = folder.id();
@@ -216,10 +195,7 @@ fn refuse_other_plan(folder: &PlanFolder) -> Result<(), CommandError> {
 }
 
 pub(crate) fn join_plan(args: JoinArgs, context: &Context) -> CommandResult {
-    let Some(id) = &args.plan else {
-        return list_shared(&args.at, context);
-    };
-    let plans = context.plans()?;
+    let (id, plans) = (&args.plan, context.plans()?);
     let existing = match plans.open(id) {
         Err(error) if error.kind == HostErrorKind::NoPlan => None,
         folder => Some(folder?),

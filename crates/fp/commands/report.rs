@@ -56,7 +56,7 @@ pub(crate) fn report_run(args: ReportArgs, context: &Context) -> CommandResult {
         context.notices(&past.notices);
         match context.output {
             _ if args.markdown || is_text => Ok(results_page(&report)),
-            Output::Json => json(&report),
+            Output::Json => printer::json(&report),
             Output::Text | Output::Html => Ok(run_page(&report)),
         }
     })?;

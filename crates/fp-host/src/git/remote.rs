@@ -55,22 +55,6 @@ impl Git {
             .collect())
     }
 
-    /// The refs of `remote` whose names match `pattern`.
-    ///
-    /// # Errors
-    /// Git fails, for example because it can't reach the remote.
-    pub fn remote_refs(&self, remote: &str, pattern: &str) -> HostResult<Vec<String>> {
-        let call = self
-            .call("ls-remote --refs --end-of-options")
-            .arg(self.known_remote(remote)?)
-            .arg(pattern);
-        let listed = call.run_within(LIMIT)?.into_output()?;
-        Ok(String::from_utf8_lossy(&listed)
-            .lines()
-            .filter_map(|line| Some(line.split_once('\t')?.1.to_owned()))
-            .collect())
-    }
-
     /// Returns `name` if there is a remote of that name: git would take anything else for an option, an address or a
     /// folder.
     fn known_remote<'r>(&self, name: &'r str) -> HostResult<&'r str> {

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::run_page::{RunPage, RunTask};
+use super::run_page::{AttemptEnd, RunPage, RunTask};
 use super::{reason_lines, took};
 use crate::regex;
 use crate::run::State;
@@ -110,7 +110,10 @@ fn look_first(run: &RunPage<'_>, state: &State) -> Vec<String> {
     for task in run.tasks.iter().filter(|task| task.tries.len() > 1) {
         let ended = task.tries.iter().rev().skip(1);
         let why = ended
-            .filter_map(|one| one.attempt.end.as_ref()?.reason())
+            .filter_map(|one| match &one.attempt.end {
+                Some(AttemptEnd::Failed(why) | AttemptEnd::Released(why)) => Some(why),
+                Some(AttemptEnd::Passed) | None => None,
+            })
             .next();
         let why = why.and_then(|why| reason_lines(why).first().copied());
         items.push(format!(
