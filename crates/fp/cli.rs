@@ -335,7 +335,7 @@ open|view|page: `fp show --format html --out plan.html` writes a page
 stop|abort|kill: `fp cancel` ends the run
 undo|revert|rollback: `fp retry PLAN TASK --undo` undoes a task that is done
 fail: `fp cancel PLAN TASK --reason TEXT` gives a task up
-release: `fp retry PLAN TASK --release` frees a task whose builder is gone
+release: `fp retry PLAN TASK` frees a task whose builder is gone
 bundle: `fp install --bundle DIR` writes the plugin to a folder
 completions: `fp install --completions SHELL` prints them
 uninstall: `fp install --remove` undoes the installation

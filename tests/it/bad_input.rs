@@ -38,7 +38,6 @@ fn every_command(selector: &str) -> Vec<Vec<&str>> {
         vec!["verify", selector, "1"],
         vec!["verdict", selector, "1", "--pass", "1: seen"],
         vec!["answer", selector, "q1", "--option", "Retry"],
-        vec!["retry", "--release", selector, "1"],
         vec!["retry", selector, "1"],
         vec!["cancel", selector, "1", "--reason", "no"],
         vec!["note", selector, "add", "UTIL: x"],

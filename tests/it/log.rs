@@ -44,7 +44,7 @@ fn eventful() -> Environment {
         "3",
     ]);
     environment.done(&["claim", PLAN, "--as", "builder-2", "3"]);
-    environment.done(&["retry", "--release", PLAN, "3"]);
+    environment.done(&["retry", PLAN, "3"]);
     environment
 }
 

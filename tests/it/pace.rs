@@ -208,7 +208,7 @@ fn a_payload_names_the_contract_first() {
         let text = environment.done(&args).stdout;
         let rules = text.split("## MUST DO\n").nth(1).unwrap_or_default();
         let first = rules.lines().next().unwrap_or_default().to_owned();
-        environment.done(&["retry", PLAN, task, "--release"]);
+        environment.done(&["retry", PLAN, task]);
         first
     };
     assert_snapshot!(format!("{}\n{}", payload("2"), payload("3")), @"

@@ -193,7 +193,7 @@ fn a_task_alone_is_enough() {
     check(&["why", "--evidence", "1.1"], "task 1.1 has no evidence");
     check(&["retry", "--undo", "1.1"], "1.1");
     check(&["retry", "1.1"], "Task 1.1 waits again, and so do 1.2");
-    check(&["retry", "--release", "1.2"], "task 1.2");
+    check(&["retry", "1.2"], "task 1.2");
     check(&["task", "remove", "1.2"], "1.2");
     check(&["retry", PLAN, "1.1"], "1.1");
     check(&["answer", "q9", "--option", "Retry"], "q9");

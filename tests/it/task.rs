@@ -281,7 +281,7 @@ fn what_a_begun_task_waits_for_stays() {
     error: task 1 stays: task 2, which is building, waits for it
     hint: `fp task revise` changes a task that nobody has begun
     ");
-    environment.done(&["retry", "--release", PLAN, "2"]);
+    environment.done(&["retry", PLAN, "2"]);
     assert_snapshot!(remove("1"), @r"
     error: task 1 is failed and can't be changed or removed any more
     hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried

@@ -28,18 +28,12 @@ pub(crate) struct RetryArgs {
     /// Undo a finished task without asking.
     #[arg(long)]
     undo: bool,
-    #[arg(long, hide = true, conflicts_with = "undo")]
-    release: bool,
 }
 
 pub(crate) fn run(args: RetryArgs, context: &Context) -> CommandResult {
     let task = &args.task;
-    if args.undo || args.release {
-        let plan = context.open_trusted(args.plan.as_deref())?;
-        return match args.undo {
-            true => undo_task(&plan, task, context),
-            false => release_task(&plan, task, context),
-        };
+    if args.undo {
+        return undo_task(&context.open_trusted(args.plan.as_deref())?, task, context);
     }
     let source = PlanSource::open_to_read(context, args.plan.as_deref())?;
     let plan = source.plan()?;

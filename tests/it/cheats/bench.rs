@@ -268,7 +268,7 @@ fn other_bytes_under_the_name_of_a_check() {
     let id = scene.git(&["rev-parse", "HEAD:check.sh"]);
     forge(&scene, id.trim(), b"exit 0\n");
     let environment = &scene.environment;
-    environment.done(&["retry", "--release", PLAN, "1"]);
+    environment.done(&["retry", PLAN, "1"]);
     let token = environment.claim_task("builder-2", "1");
     let folder = scene.folder("builder-2");
     assert_eq!(environment.read(&format!("{folder}/check.sh")), "exit 0\n");

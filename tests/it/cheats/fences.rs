@@ -35,7 +35,7 @@ fn a_submit_with_an_old_token() {
     for place in [Place::Checkout, Place::Worktree] {
         let scene = Scene::new(place, "src/a.rs");
         scene.work();
-        scene.environment.done(&["retry", "--release", PLAN, "1"]);
+        scene.environment.done(&["retry", PLAN, "1"]);
         let submit = ["submit", PLAN, "1", "--claim", &scene.token];
         refused(&scene, &submit, 1, "task 1 is waiting: claim it first");
         let token = scene.environment.claim_task("builder-2", "1");

@@ -44,7 +44,7 @@ fn changes_that_git_is_told_to_overlook() {
 #[test]
 fn what_the_user_hides_is_nobodys_change() {
     let scene = Scene::new(Place::Checkout, "src/a.rs");
-    scene.environment.done(&["retry", "--release", PLAN, "1"]);
+    scene.environment.done(&["retry", PLAN, "1"]);
     scene.git(&["update-index", "--skip-worktree", "README.md"]);
     scene.write("README.md", "# The user's own\n");
     assert_eq!(
@@ -158,7 +158,7 @@ fn changes_in_the_users_checkout_from_a_worktree_are_told() {
 #[test]
 fn changes_inside_the_git_folder_of_a_submodule_are_told() {
     let scene = Scene::new(Place::Checkout, "src/a.rs");
-    scene.environment.done(&["retry", "--release", PLAN, "1"]);
+    scene.environment.done(&["retry", PLAN, "1"]);
     scene
         .environment
         .git(&["init", "--quiet", ".git/modules/lib"]);

@@ -123,7 +123,7 @@ fn what_git_is_made_to_believe() {
 fn an_index_forged_for_a_later_task_is_mended() {
     let scene = Scene::new(Place::Worktree, "src/a.rs");
     scene.forge_index();
-    scene.environment.done(&["retry", "--release", PLAN, "1"]);
+    scene.environment.done(&["retry", PLAN, "1"]);
     scene.environment.claim_task("builder-1", "2");
     assert_eq!(
         fs::read_to_string(scene.path("check.sh")).unwrap(),
@@ -358,7 +358,7 @@ fn a_checkout_that_changed_while_nobody_had_a_task_is_a_question() {
     environment.write("dist/out", "ignored\n");
     environment.claim_task("builder-1", "1");
     environment.write("src/a.rs", "half done 2\n");
-    environment.done(&["retry", "--release", PLAN, "1"]);
+    environment.done(&["retry", PLAN, "1"]);
     let token = environment.claim_task("builder-1", "1");
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
     environment.write("check.sh", "exit 0\n");

@@ -128,7 +128,7 @@ fn a_leaf_edited_while_it_is_built_is_not_handed_out_again() {
     error: task 1 is building and can't be changed or removed any more
     hint: undo the edit of that task in tasks.md and add a new task instead; one that is being built can be released first, a failed one retried
     ");
-    environment.done(&["retry", "--release", PLAN, "1"]);
+    environment.done(&["retry", PLAN, "1"]);
     environment.done(&["approve", PLAN, "--yes"]);
     assert_eq!(environment.claim("builder-1").unwrap().0, "1");
 }

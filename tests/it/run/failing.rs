@@ -218,7 +218,7 @@ fn a_released_task_is_claimed_by_another_without_losing_the_work() {
     let environment = started(&[]);
     let (_, old) = environment.claim("builder-1").unwrap();
     environment.write("a.txt", "half of it\n");
-    assert_snapshot!(environment.fp(&["retry", "--release", PLAN, "1"]), @r"
+    assert_snapshot!(environment.fp(&["retry", PLAN, "1"]), @r"
     exit status: 0
     --- stdout
     Task 1 waits again

@@ -66,7 +66,7 @@ fn one_that_has_failed_for_good() {
 #[test]
 fn one_that_was_released() {
     let (environment, [_, second]) = both_at_work(&[]);
-    environment.done(&["retry", "--release", PLAN, "1"]);
+    environment.done(&["retry", PLAN, "1"]);
     second_passes(&environment, &second);
 }
 

@@ -58,8 +58,8 @@ fn a_repository_that_a_builder_made_is_kept() {
     let kept = format!("{UNFINISHED}/builder-1/fixture");
     let (environment, _) = at_work();
     nested(&environment);
-    environment.done(&["retry", "--release", PLAN, "1"]);
-    environment.done(&["retry", "--release", PLAN, "2"]);
+    environment.done(&["retry", PLAN, "1"]);
+    environment.done(&["retry", PLAN, "2"]);
     let claimed = environment.done(&["claim", PLAN, "--as", "builder-1", "2"]);
     let said = format!("note: a repository that a builder had in its worktree is kept: {kept}\n");
     assert!(claimed.stderr.contains(&said), "{claimed}");
@@ -109,7 +109,7 @@ fn what_is_not_done_is_kept_as_a_patch() {
 fn a_builder_that_goes_on_with_another_task_leaves_a_patch_of_the_first() {
     let (environment, _) = at_work();
     environment.done(&["cancel", PLAN, "1", "--reason", "too hard"]);
-    environment.done(&["retry", "--release", PLAN, "2"]);
+    environment.done(&["retry", PLAN, "2"]);
     environment.done(&["claim", PLAN, "--as", "builder-1", "2"]);
     let patch = environment.read(&format!("{UNFINISHED}/task-1.patch"));
     assert!(patch.contains("+half done\n"), "{patch}");
@@ -256,7 +256,7 @@ fn half_done_work_is_the_builders_own() {
     let other = worktree("builder-2");
     environment.done(&["claim", PLAN, "--as", "builder-1", "1"]);
     assert_eq!(environment.read(&file), "half done\n");
-    environment.done(&["retry", "--release", PLAN, "1"]);
+    environment.done(&["retry", PLAN, "1"]);
     environment.done(&["claim", PLAN, "--as", "builder-2", "1"]);
     assert_eq!(environment.read(&format!("{other}/a.txt")), "half done\n");
     environment.done(&["claim", PLAN, "--as", "builder-1", "2"]);
@@ -276,7 +276,7 @@ fn a_worktree_is_used_again_with_what_git_ignores() {
     environment.done(&["submit", PLAN, "1", "--claim", &token]);
     environment.write_in("builder-1", "stray.txt", "of task 1\n");
     environment.done(&["cancel", PLAN, "1", "--reason", "enough"]);
-    environment.done(&["retry", "--release", PLAN, "2"]);
+    environment.done(&["retry", PLAN, "2"]);
     environment.done(&["claim", PLAN, "--as", "builder-1", "2"]);
     let own = worktree("builder-1");
     assert!(environment.path(&format!("{own}/target/built")).exists());
@@ -305,7 +305,7 @@ fn a_branch_that_was_switched_to_in_a_worktree_stays_where_it_is() {
         verdict.stdout.starts_with("Task 1 passed: commit "),
         "{verdict}"
     );
-    environment.done(&["retry", "--release", PLAN, "2"]);
+    environment.done(&["retry", PLAN, "2"]);
     environment.done(&["claim", PLAN, "--as", "builder-1", "2"]);
     assert_eq!(environment.git(&["rev-parse", "side"]), side);
     assert_eq!(
@@ -340,8 +340,8 @@ fn a_worktree_that_is_none_any_more_is_made_anew() {
     for (number, break_it) in breakages.into_iter().enumerate() {
         let (environment, _) = at_work();
         break_it(&environment);
-        environment.done(&["retry", "--release", PLAN, "1"]);
-        environment.done(&["retry", "--release", PLAN, "2"]);
+        environment.done(&["retry", PLAN, "1"]);
+        environment.done(&["retry", PLAN, "2"]);
         environment.done(&["claim", PLAN, "--as", "builder-1", "2"]);
         let file = format!("{}/a.txt", worktree("builder-1"));
         assert_eq!(
@@ -440,7 +440,7 @@ fn where_there_can_be_none_builders_share_the_checkout() {
 fn given_up_and_retried() -> Environment {
     let (environment, _) = at_work();
     environment.done(&["cancel", PLAN, "1", "--reason", "too hard"]);
-    environment.done(&["retry", "--release", PLAN, "2"]);
+    environment.done(&["retry", PLAN, "2"]);
     environment.done(&["retry", PLAN, "1"]);
     environment
 }
@@ -512,7 +512,7 @@ fn a_claim_says_where_the_work_that_makes_room_is_kept() {
     let environment = started();
     environment.claim("builder-1").unwrap();
     environment.write_in("builder-1", "a.txt", "half done\n");
-    environment.done(&["retry", "--release", PLAN, "1"]);
+    environment.done(&["retry", PLAN, "1"]);
     let again = environment.done(&["claim", PLAN, "--as", "builder-1", "1"]);
     assert_eq!(again.stderr, "", "its own work is taken up");
     environment.done(&["cancel", PLAN, "1", "--reason", "too hard"]);

@@ -126,7 +126,7 @@ const ALLOWED: [(&[Caller], &str); 6] = [
         plans archive
         plans restore
         report --handoff
-        retry --release --undo
+        retry --undo
         roadmap new
         run --allow-dirty --ask -j= --builders= --max-iterations= --no-commit
         start --allow-dirty --attended --branch= --builders= --here --max-iterations= --no-commit --session=
@@ -778,7 +778,7 @@ mod tests {
             "fp next p",
             "fp start p",
             "fp retry p 1 --undo",
-            "fp retry p 1 --release",
+            "fp retry p 1",
             "fp cancel p 1 --reason 'no'",
             "fp report p --handoff",
             "fp new --from-prompt",
