@@ -22,8 +22,6 @@ fn the_defaults() {
     agents.builder.effort    default  -
     agents.builder.model     default  -
     agents.builder.program   default  claude
-    agents.byComplexity      default  none
-    agents.escalate          default  false
     agents.programs          default  {}
     agents.silenceMinutes    default  30
     agents.verifier.effort   default  -
@@ -93,8 +91,6 @@ fn where_each_value_comes_from() {
     agents.builder.effort    default  -
     agents.builder.model     default  -
     agents.builder.program   default  claude
-    agents.byComplexity      default  none
-    agents.escalate          default  false
     agents.programs          default  {}
     agents.silenceMinutes    default  30
     agents.verifier.effort   default  -

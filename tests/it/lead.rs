@@ -118,6 +118,16 @@ fn settings(environment: &Environment, program: &str, more: &str) {
     fs::write(folder.join("config.json"), text).unwrap();
 }
 
+/// Has Claude Code's `model` play the builders; everything else in the settings stays.
+fn builder_model(environment: &Environment, model: &str) {
+    let path = environment.beside("home/.config/fractal-planner/config.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let player = r#""builder": { "program": "claude""#;
+    assert!(text.contains(player), "{text}");
+    let with_model = format!(r#"{player}, "model": "{model}""#);
+    fs::write(&path, text.replace(player, &with_model)).unwrap();
+}
+
 /// Runs `fp run` with these arguments, trusting the repository.
 fn lead(environment: &Environment, args: &[&str]) -> Output {
     environment.fp(&[&["run", PLAN, "--yes"], args].concat())

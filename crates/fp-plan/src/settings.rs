@@ -186,10 +186,6 @@ settings! {
         verifier: AgentPlayer = AgentPlayer::default(), Group(AgentPlayer::rows), Protected;
         /// How many verifiers (1–16) work at once, beside the builders; absent for as many as builders.
         verifiers: Option<u32> = None, Whole(1, 16), Protected;
-        /// Other models for builders of easier tasks, as a list of `{"upTo": COMPLEXITY, "model": NAME}`, easiest first.
-        by_complexity: Vec<ComplexityModel> = Vec::new(), List(&Group(ComplexityModel::rows)), Protected;
-        /// Let each further attempt of a task take the next model of `byComplexity`, and after the last one the builder's own.
-        escalate: bool = false, Flag, Protected;
         /// Permission rules of Claude Code for what its processes may do beside their task, such as `Bash(npm ci)`.
         allow: Vec<String> = Vec::new(), List(&Text), Protected;
         /// Minutes (1–1440) of silence after which an agent is given up; one of `fp run` is ended and reminded first.
@@ -206,14 +202,6 @@ settings! {
         model: Option<String> = None, Name, Protected;
         /// How hard it thinks, by the program's own word.
         effort: Option<String> = None, Name, Protected;
-    }
-
-    /// The model for tasks up to a complexity.
-    ComplexityModel {
-        /// Highest complexity (1–10) that it builds.
-        up_to: u32 = 10, Whole(1, 10), Protected;
-        /// The model.
-        model: String = String::new(), Name, Protected;
     }
 
     /// A program of the user's own.

@@ -23,8 +23,9 @@ fn a_whole_run() {
     settings(
         &environment,
         "claude",
-        r#", "allow": ["Bash(npm run lint)"], "byComplexity": [{ "upTo": 3, "model": "haiku" }]"#,
+        r#", "allow": ["Bash(npm run lint)"]"#,
     );
+    builder_model(&environment, "haiku");
     let output = lead(&environment, &["-j", "2"]);
     assert_eq!(output.code, 0, "{output}");
     expect_all_done(&environment, 2);
@@ -78,11 +79,7 @@ fn a_whole_run() {
 #[test]
 fn a_session_gets_the_same_models() {
     let environment = claude(2);
-    settings(
-        &environment,
-        "claude",
-        r#", "byComplexity": [{ "upTo": 3, "model": "haiku" }]"#,
-    );
+    builder_model(&environment, "haiku");
     environment.done(&["start", PLAN, "--session", "s1"]);
     let actions = environment.done(&["next", PLAN, "--format", "json"]).json();
     assert_eq!(actions["actions"][0]["model"], "haiku");
@@ -92,35 +89,6 @@ fn a_session_gets_the_same_models() {
             .stdout
             .contains("   model: haiku\n   prompt:\n")
     );
-}
-
-#[test]
-fn builders_that_begin_together_have_the_models_of_their_own_tasks() {
-    let environment = claude(2);
-    let tasks = format!(".fractal-planner/plans/{PLAN}/tasks.md");
-    let harder = environment.read(&tasks).replace(
-        "Write part 2 (Complexity: 2)",
-        "Write part 2 (Complexity: 4)",
-    );
-    environment.write(&tasks, harder);
-    environment.done(&["approve", PLAN, "--yes"]);
-    settings(
-        &environment,
-        "claude",
-        r#", "byComplexity": [{ "upTo": 3, "model": "small" }, { "upTo": 5, "model": "large" }]"#,
-    );
-    environment.done(&["start", PLAN, "--session", "s1", "--builders", "2"]);
-    // Repeating the command gives the same result.
-    for _ in 0..2 {
-        let actions = environment.done(&["next", PLAN, "--format", "json"]).json();
-        let model = |at: usize| actions["actions"][at]["model"].clone();
-        // The harder task goes first.
-        assert_eq!(
-            (model(0), model(1)),
-            ("large".into(), "small".into()),
-            "{actions}"
-        );
-    }
 }
 
 #[test]

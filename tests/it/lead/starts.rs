@@ -255,11 +255,8 @@ fn a_second_lead_says_who_is_the_first() {
 #[test]
 fn another_program_has_other_models() {
     let environment = scene(1);
-    settings(
-        &environment,
-        "claude",
-        r#", "byComplexity": [{ "upTo": 9, "model": "haiku" }]"#,
-    );
+    settings(&environment, "claude", "");
+    builder_model(&environment, "haiku");
     assert_eq!(lead(&environment, &["--agent", "own"]).code, 0);
     let status = environment
         .done(&["status", PLAN, "--format", "json"])

@@ -322,12 +322,9 @@ mod tests {
     #[test]
     fn lists_of_groups_and_groups_by_name() {
         let layer = |text: &str| SettingsLayer::parse(&serde_json::from_str(text).unwrap());
-        let taken = layer(
-            r#"{ "agents": { "byComplexity": [{ "upTo": 2, "model": "small" }],
-                 "programs": { "mine": { "start": ["mine", "{prompt}"] } } } }"#,
-        );
+        let taken =
+            layer(r#"{ "agents": { "programs": { "mine": { "start": ["mine", "{prompt}"] } } } }"#);
         let settings = Settings::from_layers([&taken.unwrap()]);
-        assert_eq!(settings.agents.by_complexity[0].model, "small");
         assert_eq!(settings.agents.programs["mine"].start, ["mine", "{prompt}"]);
         assert_eq!(
             settings.agents.programs["mine"].resume,
@@ -335,8 +332,8 @@ mod tests {
         );
         for (text, fault) in [
             (
-                r#"{ "agents": { "byComplexity": [{ "upTo": 11 }] } }"#,
-                "agents.byComplexity[0].upTo: expected a whole number from 1 to 10, found 11",
+                r#"{ "agents": { "programs": { "mine": { "start": ["mine", 1] } } } }"#,
+                "agents.programs.mine.start[1]: expected a string, found 1",
             ),
             (
                 r#"{ "agents": { "programs": { "mine": { "star": [] } } } }"#,

@@ -9,7 +9,7 @@ use super::event::Event;
 use super::question::{AnswerChoice, Topic};
 use super::state::{Activity, Role, RunAgent, RunStatus, State, TaskState};
 use fp_plan::plan::id::{AgentName, TaskId};
-use fp_plan::settings::{AgentPlayer, Agents, ComplexityModel, SpendingLimit};
+use fp_plan::settings::SpendingLimit;
 use fp_plan::text::last_part;
 
 /// Maximum number of refused calls recorded with a cost.
@@ -236,30 +236,6 @@ impl RunAgent {
     }
 }
 
-/// The program and model that play `role` for `task`. A builder gets the model for the task's complexity and, if the
-/// user wants that, the next larger one for each further attempt.
-pub fn player_of(agents: &Agents, role: Role, task: Option<&TaskState>) -> AgentPlayer {
-    let task = match (role, task) {
-        (Role::Verifier, _) => return agents.verifier.clone(),
-        (Role::Builder, None) => return agents.builder.clone(),
-        (Role::Builder, Some(task)) => task,
-    };
-    let mut models: Vec<&ComplexityModel> = agents.by_complexity.iter().collect();
-    models.sort_by_key(|model| model.up_to);
-    let first = models.partition_point(|model| model.up_to < task.leaf.complexity);
-    let further = match agents.escalate {
-        true => task.iteration.saturating_sub(1) as usize,
-        false => 0,
-    };
-    let chosen = models
-        .get(first + further)
-        .map(|chosen| chosen.model.clone());
-    AgentPlayer {
-        model: chosen.or_else(|| agents.builder.model.clone()),
-        ..agents.builder.clone()
-    }
-}
-
 impl State {
     /// Records that the client's agent `id` goes by `name`, and that no other agent does.
     pub(super) fn know_agent(&mut self, name: &AgentName, id: &str) {
@@ -337,73 +313,5 @@ impl State {
             } => Some(limit.on_top_of(self.spent_of(*limit, None))),
             _ => None,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::run::event::Leaf;
-
-    fn task(complexity: u32, iteration: u32) -> TaskState {
-        let leaf =
-            serde_json::json!({ "id": "1", "title": "One", "hash": "", "complexity": complexity });
-        let leaf: Leaf = serde_json::from_value(leaf).unwrap();
-        TaskState {
-            iteration,
-            ..TaskState::new(leaf)
-        }
-    }
-
-    #[test]
-    fn a_model_for_each_complexity_and_a_larger_one_for_each_further_try() {
-        let model = |up_to, model: &str| ComplexityModel {
-            up_to,
-            model: model.to_owned(),
-        };
-        let builder = AgentPlayer {
-            model: Some("large".into()),
-            ..AgentPlayer::default()
-        };
-        let by_complexity = vec![model(5, "middle"), model(2, "small")];
-        let mut agents = Agents {
-            builder,
-            by_complexity,
-            ..Agents::default()
-        };
-        let chosen = |agents: &Agents, complexity, iteration| {
-            player_of(agents, Role::Builder, Some(&task(complexity, iteration)))
-                .model
-                .unwrap()
-        };
-        for (complexity, model) in [
-            (1, "small"),
-            (2, "small"),
-            (3, "middle"),
-            (5, "middle"),
-            (6, "large"),
-        ] {
-            assert_eq!(chosen(&agents, complexity, 1), model, "{complexity}");
-            assert_eq!(chosen(&agents, complexity, 3), model, "{complexity}");
-        }
-        agents.escalate = true;
-        let expected = [
-            (2, 1, "small"),
-            (2, 2, "middle"),
-            (2, 3, "large"),
-            (2, 4, "large"),
-            (4, 2, "large"),
-        ];
-        for (complexity, iteration, model) in expected {
-            assert_eq!(
-                chosen(&agents, complexity, iteration),
-                model,
-                "{complexity} {iteration}"
-            );
-        }
-        assert_eq!(
-            player_of(&agents, Role::Verifier, Some(&task(1, 1))).model,
-            None
-        );
     }
 }

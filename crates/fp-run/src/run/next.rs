@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Serialize, Serializer};
 
-use super::crew::player_of;
 use super::drift::Moved;
 use super::event::{AgentDispatch, Decider, Dispatch, Event};
 use super::message;
@@ -601,7 +600,7 @@ impl<'a> Draft<'a> {
             Dispatch::Spawn => LeadAction::Spawn {
                 agent: BUILDER,
                 prompt: message::builder_prompt(plan, &name),
-                player: self.player_of_next(&name),
+                player: self.around.agents.builder.clone(),
                 name,
                 again,
             },
@@ -616,10 +615,7 @@ impl<'a> Draft<'a> {
                             None => message::work_offer(plan, &name),
                         },
                     },
-                    player: match held {
-                        Some(_) => player_of(&self.around.agents, Role::Builder, held),
-                        None => self.player_of_next(&name),
-                    },
+                    player: self.around.agents.builder.clone(),
                     name,
                     again,
                 }
@@ -627,7 +623,7 @@ impl<'a> Draft<'a> {
             Dispatch::Verify if due.task.is_none() => LeadAction::Verify {
                 agent: VERIFIER,
                 prompt: message::whole_prompt(plan, &name),
-                player: player_of(&self.around.agents, Role::Verifier, None),
+                player: self.around.agents.verifier.clone(),
                 task: None,
                 iteration: 1,
                 name,
@@ -638,7 +634,7 @@ impl<'a> Draft<'a> {
                 LeadAction::Verify {
                     agent: VERIFIER,
                     prompt: message::verifier_prompt(plan, &name, task),
-                    player: player_of(&self.around.agents, Role::Verifier, Some(task)),
+                    player: self.around.agents.verifier.clone(),
                     task: Some(task.leaf.id.clone()),
                     iteration: task.iteration,
                     name,
@@ -646,21 +642,6 @@ impl<'a> Draft<'a> {
                 }
             }
         })
-    }
-
-    /// The program and model for `name`, which is about to claim. Builders are expected to claim in name order, each
-    /// the first task left.
-    fn player_of_next(&self, name: &AgentName) -> AgentPlayer {
-        let agents = &self.around.agents;
-        let task = match agents.by_complexity.is_empty() {
-            true => None,
-            false => self.state.sent_back_to(name).next().or_else(|| {
-                let before = self.on_their_way().filter(|other| *other < name).count();
-                let ready = self.state.ready(&self.around.edited);
-                ready.get(before).or(ready.last()).copied()
-            }),
-        };
-        player_of(agents, Role::Builder, task)
     }
 
     /// The builders that are about to claim.

@@ -117,10 +117,6 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
     };
     if let Some(program) = args.agent {
         let agents = &mut plan.settings.agents;
-        // Another program has different models.
-        if agents.builder.program != program {
-            agents.by_complexity.clear();
-        }
         for player in [&mut agents.builder, &mut agents.verifier] {
             if player.program != program {
                 *player = AgentPlayer {
