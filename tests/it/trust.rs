@@ -745,7 +745,7 @@ fn a_prompt_with_import_makes_a_plan_of_another_systems() {
     let made = new("/fp:plan --max-complexity 3 --import specs").json();
     assert_eq!(
         (&made["import"]["from"], &made["import"]["tasks"]["leaves"]),
-        (&json!("spec-kit"), &json!(2))
+        (&json!("boxes"), &json!(2))
     );
     assert_eq!(
         made["steps"],

@@ -35,12 +35,7 @@ pub struct PlanDraft {
 impl PlanDraft {
     pub fn new(mut plan: PortablePlan) -> Self {
         fit_to_tree(&mut plan);
-        let (ids, own) = assign_ids(&plan);
-        if !own {
-            plan.add_note(
-                "the source's ids can't be ids of a tree: the tasks are numbered, and import.json has both",
-            );
-        }
+        let ids = assign_ids(&plan);
         let text = write_readable(&mut plan, &ids);
         let unwritten = plan.tasks.iter().filter_map(|task| {
             let fields = task.ext.get(UNWRITTEN)?.as_object()?.keys();
@@ -51,7 +46,7 @@ impl PlanDraft {
             ))
         });
         let unwritten: Vec<String> = unwritten.collect();
-        unwritten.into_iter().for_each(|text| plan.add_note(text));
+        unwritten.into_iter().for_each(|text| plan.add_notice(text));
         Self { plan, text, ids }
     }
 
@@ -94,13 +89,11 @@ impl PlanDraft {
     }
 }
 
-/// Returns an id for each task, and true if they are the source's own ids: either all of them are, or none.
-fn assign_ids(plan: &PortablePlan) -> (Vec<String>, bool) {
+/// Returns an id for each task: the source's own if all of them can be ids of a tree, else numbers.
+fn assign_ids(plan: &PortablePlan) -> Vec<String> {
     let own: Option<Vec<String>> = plan.tasks.iter().map(own_id).collect();
-    match own.filter(|ids| are_valid_ids(plan, ids)) {
-        Some(ids) => (ids, true),
-        None => (new_numbers(plan), false),
-    }
+    own.filter(|ids| are_valid_ids(plan, ids))
+        .unwrap_or_else(|| new_numbers(plan))
 }
 
 fn own_id(task: &PortableTask) -> Option<String> {
@@ -590,7 +583,7 @@ pub(crate) mod tests {
 
     #[test]
     fn the_ids_of_the_source_where_they_are_right() {
-        let check = |tasks: &[(&str, Option<usize>)], expect: &[&str], kept: bool| {
+        let check = |tasks: &[(&str, Option<usize>)], expect: &[&str]| {
             let task = |(id, parent): &(&str, Option<usize>)| PortableTask {
                 id: (*id).into(),
                 parent: *parent,
@@ -601,32 +594,25 @@ pub(crate) mod tests {
                 ..PortablePlan::default()
             };
             let expect: Vec<String> = expect.iter().map(|id| (*id).to_owned()).collect();
-            assert_eq!(assign_ids(&plan), (expect, kept), "{tasks:?}");
+            assert_eq!(assign_ids(&plan), expect, "{tasks:?}");
         };
         check(
             &[("1", None), ("1.1", Some(0)), ("2", None)],
             &["1", "1.1", "2"],
-            true,
         );
-        check(&[("T001", None), ("T002", None)], &["T001", "T002"], true);
+        check(&[("T001", None), ("T002", None)], &["T001", "T002"]);
         check(
             &[("PLAN-001", None), ("IMPL-001", None)],
             &["PLAN-001", "IMPL-001"],
-            true,
         );
         check(
             &[("bd-a1b2", None), ("bd-a1b2.1", Some(0))],
             &["bd-a1b2", "bd-a1b2.1"],
-            true,
         );
-        check(
-            &[("bd-a1b2", None), ("bd-c3", Some(0))],
-            &["1", "1.1"],
-            false,
-        );
-        check(&[("a", None), ("A", None)], &["1", "2"], false);
-        check(&[("x y", None), ("../..", None)], &["1", "2"], false);
-        check(&[("1", None), ("1", None)], &["1", "2"], false);
-        check(&[("none", None)], &["1"], false);
+        check(&[("bd-a1b2", None), ("bd-c3", Some(0))], &["1", "1.1"]);
+        check(&[("a", None), ("A", None)], &["1", "2"]);
+        check(&[("x y", None), ("../..", None)], &["1", "2"]);
+        check(&[("1", None), ("1", None)], &["1", "2"]);
+        check(&[("none", None)], &["1"]);
     }
 }

@@ -127,7 +127,7 @@ fn has_extension(path: &str, extension: &str) -> bool {
 /// The notice for text that isn't valid JSON, with the position of the error.
 pub(crate) fn not_json(fault: &serde_json::Error) -> ImportNotice {
     let (line, column, detail) = json_fault(fault);
-    let notice = ImportNotice::problem(format!("not valid JSON: {detail}"));
+    let notice = ImportNotice::new(format!("not valid JSON: {detail}"));
     notice.at_place(line.max(1), column.max(1))
 }
 

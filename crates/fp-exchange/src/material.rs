@@ -103,13 +103,13 @@ impl Material {
             items = unnumbered_items(folder);
         }
         if items.is_empty() {
-            notices.push(ImportNotice::problem(
+            notices.push(ImportNotice::new(
                 "nothing in it looks like a task, so nobody can count what the tree leaves out",
             ));
         }
         let (text, out) = page_of(folder);
         if !out.is_empty() {
-            notices.push(ImportNotice::problem(format!(
+            notices.push(ImportNotice::new(format!(
                 "the material has no room for all of: {}",
                 first_few(&out, MAX_NAMED)
             )));
@@ -210,13 +210,12 @@ fn items_of(
                     Ok(value) => add_objects(&value, "", &mut items),
                     Err(_) if line.trim().is_empty() => {}
                     Err(_) => {
-                        let notice = ImportNotice::problem("not valid JSON; it is not counted");
+                        let notice = ImportNotice::new("not valid JSON; it is not counted");
                         notices.push(notice.in_file(path).at_line(number));
                     }
                 }
             }
         }
-        "csv" | "tsv" => add_rows(text, &mut items),
         _ => {
             add_lines(text, &mut items);
             if is_item_id(stem) && items.iter().all(|item| item.id != stem) {
@@ -281,48 +280,6 @@ fn add_objects(value: &Value, key: &str, items: &mut Vec<MaterialItem>) {
         Value::Array(all) => all.iter().for_each(|value| add_objects(value, "", items)),
         _ => {}
     }
-}
-
-/// Adds the rows of a table with a column of ids.
-fn add_rows(text: &str, items: &mut Vec<MaterialItem>) {
-    let heading = text.lines().next().unwrap_or_default();
-    let count = |delimiter: &char| heading.matches(*delimiter).count();
-    let delimiter = [',', ';', '\t'].into_iter().max_by_key(count);
-    let mut rows = text.lines().map(|line| split_row(line, delimiter));
-    let heading = rows.next().unwrap_or_default();
-    let column = |names: &[&str]| {
-        names.iter().find_map(|name| {
-            heading
-                .iter()
-                .position(|cell| cell.eq_ignore_ascii_case(name))
-        })
-    };
-    let (Some(id), Some(title)) = (column(&ID_KEYS), column(&TITLE_KEYS)) else {
-        return;
-    };
-    let status = column(&STATUS_KEYS);
-    for row in rows {
-        let cell = |at: usize| row.get(at).map(String::as_str).unwrap_or_default();
-        if !cell(id).is_empty() && !cell(id).contains(' ') {
-            let done = status.is_some_and(|at| is_done(cell(at)));
-            items.push(item_of(cell(id), cell(title), done));
-        }
-    }
-}
-
-fn split_row(line: &str, delimiter: Option<char>) -> Vec<String> {
-    let mut quoted = false;
-    let cells = line.split(|c| {
-        quoted ^= c == '"';
-        !quoted && Some(c) == delimiter
-    });
-    let bare = |cell: &str| {
-        let inside = cell
-            .strip_prefix('"')
-            .and_then(|cell| cell.strip_suffix('"'));
-        inside.unwrap_or(cell).replace("\"\"", "\"")
-    };
-    cells.map(|cell| bare(cell.trim())).collect()
 }
 
 /// Adds the headings, list entries and table rows that begin with an id.
@@ -525,14 +482,7 @@ mod tests {
             "{\"title\": \"A\", \"status\": \"hooked\", \"parts\": [{\"name\": \"B\"}]}\n{\"id\": \"c\", \"status\": \"open\"}\n",
             &["a.jsonl#1 A", "c c"],
         );
-        check(
-            "a.csv",
-            "Id;Title;State\nT-1;\"A; \"\"b\"\"\";done\nno id;B;\n",
-            &["T-1+ A; \"b\""],
-        );
-        check("a.csv", "id,title,role\nA1,B,C\n,D,E\n", &["A1 B"]);
-        check("a.tsv", "key\tname\nT-1\tA, b\n", &["T-1 A, b"]);
-        check("a.csv", "title\nA\n", &[]);
+        check("a.csv", "id,title\nT-1,A\n", &[]);
     }
 
     #[test]

@@ -21,18 +21,13 @@ pub struct PortablePlan {
 
 impl PortablePlan {
     /// Reports a problem with the plan as a whole.
-    pub(crate) fn add_problem(&mut self, text: impl Into<String>) {
-        self.notices.push(ImportNotice::problem(text));
+    pub(crate) fn add_notice(&mut self, text: impl Into<String>) {
+        self.notices.push(ImportNotice::new(text));
     }
 
     /// Reports a problem in the file `path`.
-    pub(crate) fn add_problem_in(&mut self, path: &str, text: impl Into<String>) {
-        self.notices.push(ImportNotice::problem(text).in_file(path));
-    }
-
-    /// Reports something worth knowing.
-    pub(crate) fn add_note(&mut self, text: impl Into<String>) {
-        self.notices.push(ImportNotice::note(text));
+    pub(crate) fn add_notice_in(&mut self, path: &str, text: impl Into<String>) {
+        self.notices.push(ImportNotice::new(text).in_file(path));
     }
 }
 
@@ -193,23 +188,9 @@ pub enum TaskWork {
     Cancelled,
 }
 
-impl TaskWork {
-    /// The same progress, with `commit` if it is done, or with `reason` if it failed.
-    pub(crate) fn detailed(self, commit: Option<String>, reason: Option<String>) -> Self {
-        match self {
-            Self::Done { .. } => Self::Done { commit },
-            Self::Failed { .. } => Self::Failed { reason },
-            work => work,
-        }
-    }
-}
-
-/// A notice about the source of an import.
+/// What an import has to say about its source, such as what it leaves out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ImportNotice {
-    /// True if something is wrong with the source; other notices are just worth knowing.
-    #[serde(skip)]
-    pub is_problem: bool,
     /// The path within the imported folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
@@ -224,17 +205,8 @@ pub struct ImportNotice {
 }
 
 impl ImportNotice {
-    pub fn problem(text: impl Into<String>) -> Self {
+    pub fn new(text: impl Into<String>) -> Self {
         Self {
-            is_problem: true,
-            ..Self::note(text)
-        }
-    }
-
-    /// Something worth knowing.
-    pub fn note(text: impl Into<String>) -> Self {
-        Self {
-            is_problem: false,
             file: None,
             line: None,
             column: None,

@@ -10,8 +10,8 @@ use crate::portable::{ImportNotice, PortablePlan, PortableTask, TaskWork};
 const MAX_NAMED: usize = 12;
 
 /// Changes the plan so that a tree can hold it, and reports each step. Cancelled tasks are left out, as are
-/// dependencies on tasks that don't exist. Dependencies of parents move to their leaves. Work that is in progress or
-/// has failed starts over. Cycles stay: `fp validate` reports them, and people decide.
+/// dependencies on tasks that don't exist. Dependencies of parents move to their leaves. Work that isn't done starts
+/// over. Cycles stay: `fp validate` reports them, and people decide.
 pub(crate) fn fit_to_tree(plan: &mut PortablePlan) {
     sort_by_parents(plan);
     let out = leave_cancelled_out(plan);
@@ -36,7 +36,7 @@ fn leave_cancelled_out(plan: &mut PortablePlan) -> HashSet<String> {
         plan.tasks.push(task);
     }
     if !cancelled.is_empty() {
-        plan.add_note(format!(
+        plan.add_notice(format!(
             "these are cancelled or deleted and stay out: {}",
             name_ids(&cancelled)
         ));
@@ -55,29 +55,27 @@ fn leave_unknown_out(plan: &mut PortablePlan, out: &HashSet<String>) {
         *known.entry(task.id.clone()).or_default() += 1;
     }
     for (id, count) in known.iter().filter(|(_, count)| **count > 1) {
-        notices.push(ImportNotice::problem(format!(
+        notices.push(ImportNotice::new(format!(
             "{count} tasks have the id {id}: all of them stay, and what waits for {id} waits for the first"
         )));
     }
-    for PortableTask {
-        id, dependencies, ..
-    } in tasks
-    {
-        let is_known = |target: &String| {
+    for task in tasks {
+        let Some(targets) = &mut task.dependencies else {
+            continue;
+        };
+        targets.retain(|target| {
             let is_known = known.contains_key(target);
-            if !is_known && out.contains(target) {
-                let text = format!("{id} waits for {target:?}, which stays out; that is left out");
-                notices.push(ImportNotice::note(text));
-            } else if !is_known {
-                let text =
-                    format!("{id} waits for {target:?}, which is not there; that is left out");
-                notices.push(ImportNotice::problem(text));
+            if !is_known {
+                let why = match out.contains(target) {
+                    true => "stays out",
+                    false => "is not there",
+                };
+                let id = &task.id;
+                let text = format!("{id} waits for {target:?}, which {why}; that is left out");
+                notices.push(ImportNotice::new(text));
             }
             is_known
-        };
-        if let Some(targets) = dependencies {
-            targets.retain(is_known);
-        }
+        });
     }
 }
 
@@ -133,43 +131,29 @@ fn hand_down(plan: &mut PortablePlan) {
         }
         whole.push(all);
     }
-    let mut moved = Vec::new();
     let children = children_of(plan);
     for ((task, whole), children) in plan.tasks.iter_mut().zip(whole).zip(children) {
-        if children.is_empty() {
-            if task.dependencies.is_some() || !whole.is_empty() {
-                task.dependencies = Some(whole);
-            }
-        } else if task.dependencies.take().is_some_and(|own| !own.is_empty()) {
-            moved.push(task.id.clone());
-        }
-    }
-    if !moved.is_empty() {
-        plan.add_note(format!(
-            "the subtasks of these wait in their place: {}",
-            name_ids(&moved)
-        ));
+        let waits = task.dependencies.is_some() || !whole.is_empty();
+        task.dependencies = (children.is_empty() && waits).then_some(whole);
     }
 }
 
-/// Resets everything that isn't done to its initial state.
+/// Resets everything that isn't done to its initial state, and names what was put off.
 fn begin_anew(plan: &mut PortablePlan) {
-    let mut groups: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut deferred = Vec::new();
     for (children, task) in children_of(plan).into_iter().zip(&mut plan.tasks) {
-        let state = match task.work {
-            TaskWork::Todo | TaskWork::Done { .. } => continue,
-            TaskWork::Running => "were under way and begin anew",
-            TaskWork::Failed { .. } => "had failed and begin anew",
-            TaskWork::Skipped => "were skipped and begin anew",
-            TaskWork::Deferred | TaskWork::Cancelled => "are deferred or blocked in the source",
-        };
-        task.work = TaskWork::Todo;
-        if children.is_empty() {
-            groups.entry(state).or_default().push(task.id.clone());
+        if task.work == TaskWork::Deferred && children.is_empty() {
+            deferred.push(task.id.clone());
+        }
+        if !matches!(task.work, TaskWork::Done { .. }) {
+            task.work = TaskWork::Todo;
         }
     }
-    for (state, ids) in groups {
-        plan.add_note(format!("these {state}: {}", name_ids(&ids)));
+    if !deferred.is_empty() {
+        plan.add_notice(format!(
+            "these are deferred or blocked in the source: {}",
+            name_ids(&deferred)
+        ));
     }
 }
 
@@ -228,7 +212,7 @@ mod tests {
         assert_eq!(notices, said, "{tasks:?}");
         let again: Vec<ImportNotice> = settled(&mut plan)
             .into_iter()
-            .filter(|notice| notice.is_problem && !notice.text.contains(" tasks have the id "))
+            .filter(|notice| !notice.text.contains(" tasks have the id "))
             .collect();
         assert_eq!(again, [], "{tasks:?}: once is enough");
     }
@@ -261,7 +245,7 @@ mod tests {
         check(
             &["a", "p a", "q<1", "b<2 c", "c<1 a"],
             &["a", "p -", "q -", "b c a", "c a"],
-            &["the subtasks of these wait in their place: p"],
+            &[],
         );
     }
 
@@ -283,18 +267,8 @@ mod tests {
         };
         plan.tasks[2].work = TaskWork::Skipped;
         plan.tasks[3].work = TaskWork::Done { commit: None };
-        let said: Vec<String> = settled(&mut plan)
-            .into_iter()
-            .map(|notice| notice.text)
-            .collect();
-        assert_eq!(
-            said,
-            [
-                "these had failed and begin anew: b",
-                "these were skipped and begin anew: c",
-                "these were under way and begin anew: a"
-            ]
-        );
+        assert_eq!(settled(&mut plan), []);
+        assert_eq!(plan.tasks[0].work, TaskWork::Todo);
         assert_eq!(plan.tasks[1].work, TaskWork::Todo);
         assert_eq!(plan.tasks[3].work, TaskWork::Done { commit: None });
     }

@@ -93,28 +93,21 @@ pub(crate) fn text_at(map: &Map<String, Value>, keys: &[&str]) -> Option<String>
         .find(|text| !text.trim().is_empty())
 }
 
-/// The words that other systems use for each kind of progress.
-const WORK: [(&str, TaskWork); 7] = [
+/// The words that other systems use for the progress of a task. Whatever was begun counts as open.
+const WORK: [(&str, TaskWork); 4] = [
     (
         "done|completed|complete|closed|finished|passed|pass|verified|success|succeeded|committed|완료|완료됨",
         TaskWork::Done { commit: None },
     ),
-    (
-        "in progress|inprogress|active|started|running|doing|review|in review|implementing|awaiting verification|working|hooked|진행|진행 중|진행중|작업 중|검토",
-        TaskWork::Running,
-    ),
-    (
-        "failed|fail|failure|error|timed out|실패",
-        TaskWork::Failed { reason: None },
-    ),
-    ("skipped", TaskWork::Skipped),
     (
         "cancelled|canceled|deleted|tombstone|abandoned|wontfix|won't do|취소|제외",
         TaskWork::Cancelled,
     ),
     ("deferred|blocked|on hold|보류", TaskWork::Deferred),
     (
-        "pending|todo|to do|open|planned|ready|backlog|new|not started|waiting|대기|예정|미시작",
+        "pending|todo|to do|open|planned|ready|backlog|new|not started|waiting|대기|예정|미시작|in progress|inprogress|active|\
+         started|running|doing|review|in review|implementing|awaiting verification|working|hooked|진행|진행 중|진행중|작업 중|\
+         검토|failed|fail|failure|error|timed out|실패|skipped",
         TaskWork::Todo,
     ),
 ];
@@ -134,10 +127,9 @@ pub(crate) fn work_of(word: &str) -> Option<TaskWork> {
 fn work_of_sign(sign: char) -> Option<TaskWork> {
     match sign {
         '✅' | '✓' | '✔' | '☑' => Some(TaskWork::Done { commit: None }),
-        '🔄' | '⏳' | '▶' | '🚧' => Some(TaskWork::Running),
-        '❌' | '✗' | '✘' => Some(TaskWork::Failed { reason: None }),
-        '⏭' => Some(TaskWork::Skipped),
-        '⬜' | '☐' | '⏸' | '📋' => Some(TaskWork::Todo),
+        '🔄' | '⏳' | '▶' | '🚧' | '❌' | '✗' | '✘' | '⏭' | '⬜' | '☐' | '⏸' | '📋' => {
+            Some(TaskWork::Todo)
+        }
         _ => None,
     }
 }
@@ -146,8 +138,7 @@ fn work_of_sign(sign: char) -> Option<TaskWork> {
 pub(crate) fn work_of_box(mark: &str) -> TaskWork {
     match mark {
         "x" | "X" => TaskWork::Done { commit: None },
-        " " => TaskWork::Todo,
-        _ => TaskWork::Running,
+        _ => TaskWork::Todo,
     }
 }
 
@@ -201,12 +192,12 @@ mod tests {
         check("**DONE**", done.clone());
         check("완료", done.clone());
         check("✅", done);
-        check("in_progress", Some(TaskWork::Running));
-        check("in-progress", Some(TaskWork::Running));
-        check("🔄 진행 중", Some(TaskWork::Running));
-        check("FAILED", Some(TaskWork::Failed { reason: None }));
+        check("in_progress", Some(TaskWork::Todo));
+        check("in-progress", Some(TaskWork::Todo));
+        check("🔄 진행 중", Some(TaskWork::Todo));
+        check("FAILED", Some(TaskWork::Todo));
         check("cancelled", Some(TaskWork::Cancelled));
-        check("skipped", Some(TaskWork::Skipped));
+        check("skipped", Some(TaskWork::Todo));
         check("blocked", Some(TaskWork::Deferred));
         check("open", Some(TaskWork::Todo));
         check("quantum", None);

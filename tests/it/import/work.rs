@@ -27,8 +27,11 @@ fn place() -> (Environment, String) {
     );
     environment.write("old/tasks.md", tree);
     environment.write(
-        "old/execution-state.json",
-        format!(r#"{{"planId": "old", "tasks": {{"1": {{"status": "COMPLETED", "commit": "{}"}}, "2": {{"status": "COMPLETED", "commit": "1234567"}}}}}}"#, &commit[..9]),
+        "old/progress.md",
+        format!(
+            "## Completed Tasks\n- 1: A | Commit: {}\n- 2: B | Commit: 1234567\n",
+            &commit[..9]
+        ),
     );
     environment.done(&["import", "old"]);
     let plan = only_plan(&environment);

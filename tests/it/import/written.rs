@@ -19,20 +19,15 @@ fn a_person_is_told_what_was_made_and_what_comes_next() {
       tasks  5, of which 4 leaves
       work   2 done (0 proven by a commit), 2 to do
 
-    Problems of the source:
-      3 waits for "9", which is not there; that is left out
-
     Worth knowing:
-      the subtasks of these wait in their place: 2
+      3 waits for "9", which is not there; that is left out
       these are deferred or blocked in the source: 3
-      these were under way and begin anew: 2.2
       2: a tree can't hold this, so import.json keeps it: priority
 
     The tree has 9 errors
 
     Plan first-release-20261121
       folder  .fractal-planner/plans/first-release-20261121
-      mode    pipeline: imported with 4 tasks
 
     Next:
       fp validate first-release-20261121 --fix
@@ -82,7 +77,7 @@ fn a_plan_outside_the_repository_becomes_one_of_it() {
     assert!(
         output
             .stdout
-            .starts_with("[ROOT]/elsewhere/tasks.md: spec-kit (by tasks.md)"),
+            .starts_with("[ROOT]/elsewhere/tasks.md: boxes (by tasks.md)"),
         "{output}"
     );
     assert_eq!(only_plan(&environment), "far-20261121");

@@ -1,5 +1,5 @@
-//! A plan folder of Fractal Planner, 0.1 or the current version: the tree comes from `tasks.md`, the progress from the
-//! state of its run, its reports and its evidence.
+//! A plan folder of Fractal Planner 0.1: the tree comes from `tasks.md`, the finished work from its reports and its
+//! evidence. Everything else began anew in 0.1, too.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -7,14 +7,12 @@ use std::sync::LazyLock;
 use fp_plan::plan::{Lines, parse};
 use fp_plan::text::one_line;
 use regex::Regex;
-use serde_json::{Map, Value};
 
 use super::ReadResult;
 use crate::export::portable_plan;
 use crate::folder::{SourceFolder, folder_of, name_of};
-use crate::page::{cells_of, plain_text};
 use crate::portable::{ImportNotice, TaskWork};
-use crate::words::{pattern, work_of};
+use crate::words::pattern;
 
 /// A task of the list dialect.
 static TASK: LazyLock<Regex> =
@@ -31,7 +29,6 @@ static DONE: LazyLock<Regex> = LazyLock::new(|| {
 });
 static EVIDENCE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^task-T?(.+)-verification\.md$"));
 static PASSED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?im)^\W*Result\W+PASS"));
-static COMMIT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^`?([0-9a-fA-F]{7,64})`?$"));
 
 pub(super) fn plan_files(folder: &SourceFolder) -> Vec<&str> {
     folder.task_pages(|text| TASK.is_match(text) || HEADING.is_match(text))
@@ -50,85 +47,37 @@ pub(super) fn read_plan(folder: &SourceFolder, base: &str) -> ReadResult {
     let mut plan = portable_plan(&tree, goal, |_| TaskWork::Todo);
     for fault in faults {
         let place = lines.position(fault.span.start);
-        let notice = ImportNotice::problem(fault.detail).in_file(path);
+        let notice = ImportNotice::new(fault.detail).in_file(path);
         plan.notices.push(notice.at_place(place.line, place.column));
     }
-    let state = folder.object(base, "execution-state.json");
-    let mut known = known_work(folder, base, state);
+    let mut done = done_tasks(folder, base);
     for task in &mut plan.tasks {
         task.title = one_line(&task.title);
-        if let Some(work) = known.remove(plain_id(&task.id)) {
-            task.work = work;
+        if let Some(commit) = done.remove(plain_id(&task.id)) {
+            task.work = TaskWork::Done { commit };
         }
-    }
-    if let Some(state) = state {
-        // Leaves out the entries that this program keeps for its own use.
-        let kept = state
-            .iter()
-            .filter(|(key, _)| !["state", "checksum", "log"].contains(&key.as_str()));
-        let kept: Map<String, Value> = kept
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect();
-        plan.ext.insert("executionState".into(), kept.into());
     }
     Ok(plan)
 }
 
-type WorkById = BTreeMap<String, TaskWork>;
-
-/// The progress of each task. The sources are read in order of increasing reliability: evidence, reports, state.
-fn known_work(folder: &SourceFolder, base: &str, state: Option<&Map<String, Value>>) -> WorkById {
-    let mut known = WorkById::new();
-    let evidence = if base.is_empty() {
-        "evidence".to_owned()
-    } else {
-        format!("{base}/evidence")
-    };
-    for (path, text) in folder
+/// The finished tasks by id, each with the commit that a report names for it.
+fn done_tasks(folder: &SourceFolder, base: &str) -> BTreeMap<String, Option<String>> {
+    let evidence = format!("{base}/evidence");
+    let evidence = evidence.trim_start_matches('/');
+    let passed = folder
         .files_in("md")
-        .filter(|(path, _)| folder_of(path) == evidence)
-    {
-        let Some(id) = EVIDENCE.captures(name_of(path)) else {
-            continue;
-        };
-        if PASSED.is_match(text) {
-            set_work(&mut known, &id[1], TaskWork::Done { commit: None });
-        }
-    }
+        .filter(|(path, text)| folder_of(path) == evidence && PASSED.is_match(text));
+    let mut done: BTreeMap<String, Option<String>> = passed
+        .filter_map(|(path, _)| Some((EVIDENCE.captures(name_of(path))?[1].to_owned(), None)))
+        .collect();
     for page in ["progress.md", "handoff.md"] {
         let text = folder.page(base, page).map_or("", |(_, text)| text);
         for found in text.lines().filter_map(|line| DONE.captures(line)) {
-            set_work(
-                &mut known,
-                &found[1],
-                TaskWork::Done {
-                    commit: Some(found[2].to_lowercase()),
-                },
-            );
-        }
-        for row in text.lines().filter(|line| line.starts_with('|')) {
-            read_row(&cells_of(row), &mut known);
+            let commit = found[2].to_lowercase();
+            done.insert(plain_id(&found[1]).to_owned(), Some(commit));
         }
     }
-    if let Some(state) = state {
-        read_state(state, &mut known);
-    }
-    known
-}
-
-/// Reads a row of a report: an id, somewhere a state, and perhaps a commit.
-fn read_row(row: &[String], known: &mut WorkById) {
-    let Some((id, cells)) = row.split_first() else {
-        return;
-    };
-    let commit = cells
-        .iter()
-        .find_map(|cell| COMMIT.captures(cell))
-        .map(|found| found[1].to_lowercase());
-    match cells.iter().find_map(|cell| work_of(cell)) {
-        Some(TaskWork::Todo) | None => {}
-        Some(work) => set_work(known, &plain_text(id), work.detailed(commit, None)),
-    }
+    done
 }
 
 /// `1.1` for `T1.1`, as 0.1 sometimes names its tasks.
@@ -136,73 +85,4 @@ fn plain_id(id: &str) -> &str {
     id.strip_prefix('T')
         .filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
         .unwrap_or(id)
-}
-
-/// Sets a task's state, but keeps the commit from an earlier source if this one names none.
-fn set_work(known: &mut WorkById, id: &str, work: TaskWork) {
-    let work = match (work, known.remove(plain_id(id))) {
-        (TaskWork::Done { commit: None }, Some(TaskWork::Done { commit })) => {
-            TaskWork::Done { commit }
-        }
-        (work, _) => work,
-    };
-    known.insert(plain_id(id).to_owned(), work);
-}
-
-fn read_state(state: &Map<String, Value>, known: &mut WorkById) {
-    let entries = |key: &str| {
-        state
-            .get(key)
-            .and_then(Value::as_object)
-            .into_iter()
-            .flatten()
-    };
-    for (id, reason) in entries("failureReasons") {
-        set_work(
-            known,
-            id,
-            TaskWork::Failed {
-                reason: reason.as_str().map(one_line),
-            },
-        );
-    }
-    entries("skippedTasks").for_each(|(id, _)| set_work(known, id, TaskWork::Skipped));
-    // A task that has an iteration but no end was in progress.
-    for (id, _) in entries("iterationMap") {
-        known
-            .entry(plain_id(id).to_owned())
-            .or_insert(TaskWork::Running);
-    }
-    let own = state.get("state").and_then(|state| state.get("tasks"));
-    let tasks: Vec<(&str, &Value)> = match own.or(state.get("tasks")) {
-        Some(Value::Object(map)) => map.iter().map(|(id, task)| (id.as_str(), task)).collect(),
-        Some(Value::Array(all)) => all
-            .iter()
-            .filter_map(|task| Some((id_in(task)?, task)))
-            .collect(),
-        _ => Vec::new(),
-    };
-    for (id, task) in tasks {
-        let text = |key: &str| {
-            task.get(key)
-                .or(task.get("metadata").and_then(|metadata| metadata.get(key)))
-                .and_then(Value::as_str)
-        };
-        let word = text("fpStatus")
-            .or_else(|| text("status"))
-            .or(task.as_str());
-        if let Some(work) = word.and_then(work_of) {
-            let work = work.detailed(
-                text("commit").map(str::to_owned),
-                text("reason").map(one_line),
-            );
-            set_work(known, id, work);
-        }
-    }
-}
-
-fn id_in(task: &Value) -> Option<&str> {
-    task.get("id")
-        .or_else(|| task.get("leaf")?.get("id"))?
-        .as_str()
 }

@@ -1,4 +1,4 @@
-//! A portable plan as JSON, as written by `fp export --to json` and by other tools.
+//! A portable plan as JSON, as `fp export` and other tools write it.
 
 use fp_plan::plan::FieldKind;
 use serde::Deserialize as _;
@@ -43,9 +43,7 @@ pub(super) fn read_plan(folder: &SourceFolder, base: &str) -> ReadResult {
         let text = format!(
             "written by a newer fp (version {version} of the format, this fp reads {VERSION})"
         );
-        return Err(ImportError::Newer(
-            ImportNotice::problem(text).in_file(path),
-        ));
+        return Err(ImportError::Newer(ImportNotice::new(text).in_file(path)));
     }
     let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
     let mut plan = PortablePlan {
@@ -68,7 +66,7 @@ pub(super) fn read_plan(folder: &SourceFolder, base: &str) -> ReadResult {
                 above.push(parent);
             }
             Err(detail) => {
-                plan.add_problem_in(
+                plan.add_notice_in(
                     path,
                     format!("task {} can't be read: {detail}; it is left out", at + 1),
                 );

@@ -136,13 +136,13 @@ fn read_list(plan: &mut PortablePlan, tasks: Option<&Value>, list: &TaskList<'_>
         .collect();
     for (task, number) in tasks.zip(1..) {
         let Some(map) = task.as_object() else {
-            plan.add_problem_in(path, format!("task {number} is no object; it is left out"));
+            plan.add_notice_in(path, format!("task {number} is no object; it is left out"));
             continue;
         };
         let own = text_at(map, &["id"])
             .map(|id| one_line(&id))
             .unwrap_or_else(|| {
-                plan.add_problem_in(
+                plan.add_notice_in(
                     path,
                     format!("task {number} has no id; it is called {number}"),
                 );
@@ -183,13 +183,13 @@ fn read_task(
     let status = text("status").unwrap_or_else(|| "pending".to_owned());
     let work = work_of(&status).unwrap_or_else(|| {
         let status = one_line(&status);
-        plan.add_problem_in(path, format!("{id} has an unknown status: {status}"));
+        plan.add_notice_in(path, format!("{id} has an unknown status: {status}"));
         TaskWork::Todo
     });
     let waits = map.get("dependencies").filter(|value| !value.is_null());
     let dependencies = waits.and_then(ids_in);
     if waits.is_some() && dependencies.is_none() {
-        plan.add_problem_in(path, format!("the dependencies of {id} can't be read"));
+        plan.add_notice_in(path, format!("the dependencies of {id} can't be read"));
     }
     let (title, more) = title_of(&text("title").unwrap_or_default());
     let mut task = PortableTask {

@@ -54,7 +54,7 @@ pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotic
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                notices.push(ImportNotice::problem(format!("{error}; it is left out")));
+                notices.push(ImportNotice::new(format!("{error}; it is left out")));
                 continue;
             }
         };
@@ -76,11 +76,11 @@ pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotic
                 if is_inside || !(is_read(&name) || entry.path().extension().is_none()) {
                     continue;
                 }
-                Err(ImportNotice::problem(
+                Err(ImportNotice::new(
                     "a link that leads out of the folder; it is not followed",
                 ))
             }
-            Some(kind) if kind.is_dir() && is_hidden(own) => Err(ImportNotice::problem(
+            Some(kind) if kind.is_dir() && is_hidden(own) => Err(ImportNotice::new(
                 "a hidden folder; it is read where you name it itself",
             )),
             Some(kind) if kind.is_file() && is_read(&name) => read_text(entry.path()),
@@ -106,7 +106,7 @@ pub(super) fn gather_texts(path: &Path) -> Result<(SourceFolder, Vec<ImportNotic
     if !others.is_empty() {
         let others = first_few(&others, MAX_NAMED);
         let text = format!("files of other kinds are not read: {others}");
-        notices.push(ImportNotice::note(text));
+        notices.push(ImportNotice::new(text));
     }
     Ok((texts.into_iter().collect(), notices))
 }
@@ -119,12 +119,12 @@ fn is_hidden(folder: &str) -> bool {
 fn read_text(path: &Path) -> Result<String, ImportNotice> {
     file::read_text(path, MAX_FILE).map_err(|error| match error.kind {
         HostErrorKind::NotText { line, column } => {
-            ImportNotice::problem("not UTF-8 text; it is left out").at_place(line, column)
+            ImportNotice::new("not UTF-8 text; it is left out").at_place(line, column)
         }
         HostErrorKind::TooLarge => {
-            ImportNotice::problem(format!("larger than {} MB; it is left out", MAX_FILE >> 20))
+            ImportNotice::new(format!("larger than {} MB; it is left out", MAX_FILE >> 20))
         }
-        _ => ImportNotice::problem(format!("{error}; it is left out")),
+        _ => ImportNotice::new(format!("{error}; it is left out")),
     })
 }
 

@@ -5,7 +5,6 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fp_exchange::{
     ImportError, ImportNotice, Material, PlanDraft, RecognisedSource, SourceFolder, SourceFormat,
     read_source, recognise_source,
@@ -27,7 +26,6 @@ use fp_plan::text::{counted, shell_quoted};
 use fp_run::interview::{Interview, Mode};
 use fp_run::run::event::{Decider, Event, ImportedTask};
 use serde_json::{Value, json};
-use strum::VariantArray as _;
 
 use super::gather::gather_texts;
 use crate::context::Context;
@@ -57,24 +55,14 @@ const SHOWN: usize = 20;
 
 /// Import a plan from another system
 ///
-/// Reports its findings before it writes anything. Commands of an imported plan run only after you approve it.
+/// The format is recognised from the files. Commands of an imported plan run only after you approve it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ImportArgs {
     /// The plan's folder or file; it may be outside of the repository
     path: PathBuf,
-    /// The format; by default it is recognised from the files
-    #[arg(long, value_name = "FORMAT", value_parser = source_format())]
-    from: Option<SourceFormat>,
     /// Show the report and the tree, and write nothing
     #[arg(long)]
     dry_run: bool,
-}
-
-fn source_format() -> impl TypedValueParser<Value = SourceFormat> {
-    let names = SourceFormat::VARIANTS
-        .iter()
-        .map(|format| format.into_str());
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<SourceFormat>())
 }
 
 /// A plan that has been read from its source, but not yet written.
@@ -94,18 +82,8 @@ struct Import {
 
 pub(crate) fn run(args: ImportArgs, context: &Context) -> CommandResult {
     let source = ImportSource::gather(&args.path, context)?;
-    let recognised = match args.from {
-        Some(source) => Ok(RecognisedSource {
-            source,
-            because: "as --from says".into(),
-        }),
-        None => recognise_source(&source.folder),
-    };
-    let recognised = recognised.map_err(|error| source.failure(&error))?;
+    let recognised = recognise_source(&source.folder).map_err(|error| source.failure(&error))?;
     let import = Import::from_source(recognised, &source, context)?;
-    if !context.is_json() {
-        context.printer.data(&import.found_text());
-    }
     let written = match args.dry_run {
         true => None,
         false => {
@@ -115,10 +93,8 @@ pub(crate) fn run(args: ImportArgs, context: &Context) -> CommandResult {
         }
     };
     let written = written.as_ref();
-    context.report(
-        &import.json(written),
-        &import.written_text(written, context),
-    )
+    let text = import.found_text() + &import.written_text(written, context);
+    context.report(&import.json(written), &text)
 }
 
 /// Fails if `path` is in the repository, but a link on it leads outside: the link's author, not the user, chose that
@@ -209,7 +185,7 @@ impl ImportSource {
             }
             error => format!("{given}: {error}"),
         };
-        let not_read = notice_list("Not read", &self.unread.iter().collect::<Vec<_>>());
+        let not_read = notice_list("Not read", &self.unread);
         CommandError::with_message(said + not_read.trim_end(), error)
     }
 
@@ -348,8 +324,7 @@ impl Import {
                 format!("{path} has {tasks} tasks: at most {MAX_TASKS} are imported at once");
             return Err(CommandError::failed(message).with_hint("give it in parts"));
         }
-        let unread = source.unread.iter().filter(|notice| notice.is_problem);
-        plan.notices.extend(unread.cloned());
+        plan.notices.extend(source.unread.iter().cloned());
         if plan.title.trim().is_empty() {
             plan.title = named_after(&source.path);
         }
@@ -359,7 +334,7 @@ impl Import {
         let interview = folder.file_text("interview.json").filter(|_| ours);
         let interview = interview.map(Interview::parse).transpose();
         let interview = interview.unwrap_or_else(|error| {
-            let notice = ImportNotice::problem(format!("{error}; it does not come along"));
+            let notice = ImportNotice::new(format!("{error}; it does not come along"));
             draft.plan.notices.push(notice.in_file("interview.json"));
             None
         });
@@ -466,15 +441,6 @@ impl Import {
             .count()
     }
 
-    fn notices(&self, problems: bool) -> Vec<&ImportNotice> {
-        self.draft
-            .plan
-            .notices
-            .iter()
-            .filter(|notice| notice.is_problem == problems)
-            .collect()
-    }
-
     fn json(&self, written: Option<&PlanFolder>) -> Value {
         let PlanDraft { plan, text, .. } = &self.draft;
         let mut json = json!({
@@ -489,8 +455,7 @@ impl Import {
                 "proven": self.proven(),
                 "todo": self.leaves - self.done.len(),
             },
-            "problems": self.notices(true),
-            "notes": self.notices(false),
+            "problems": plan.notices,
             "validation": { "errors": self.errors },
             "planId": written.map(PlanFolder::id),
         });
@@ -509,10 +474,9 @@ impl Import {
     fn found_text(&self) -> String {
         let RecognisedSource { source, because } = &self.recognised;
         let (plan, leaves) = (&self.draft.plan, self.leaves);
-        let leaves = if leaves == 1 {
-            "1 leaf".to_owned()
-        } else {
-            format!("{leaves} leaves")
+        let leaves = match leaves {
+            1 => "1 leaf".to_owned(),
+            _ => format!("{leaves} leaves"),
         };
         let done = self.done.len();
         let proven = if done > 0 {
@@ -529,8 +493,7 @@ impl Import {
             "  work   {done} done{proven}, {} to do\n",
             self.leaves - done
         );
-        text += &notice_list("Problems of the source", &self.notices(true));
-        text += &notice_list("Worth knowing", &self.notices(false));
+        text += &notice_list("Worth knowing", &plan.notices);
         match self.errors {
             0 => text + "\nThe tree is valid as it is\n",
             errors => text + &format!("\nThe tree has {}\n", counted(errors, "error")),
@@ -545,13 +508,9 @@ impl Import {
                 self.draft.text
             );
         };
-        let (mode, reason) = self.mode();
         let id = folder.id();
-        let mut text = format!(
-            "\nPlan {id}\n  folder  {}\n",
-            context.display_path(folder.path())
-        );
-        text += &format!("  mode    {}: {reason}\n\nNext:\n", mode.into_str());
+        let shown = context.display_path(folder.path());
+        let mut text = format!("\nPlan {id}\n  folder  {shown}\n\nNext:\n");
         if self.errors > 0 {
             text += &format!("  fp validate {id} --fix\n");
             text += &format!(
@@ -607,13 +566,13 @@ fn prove_done(draft: &mut PlanDraft, context: &Context) -> Vec<ImportedTask> {
                 "task {} names the commit {commit}, which is not in the history here",
                 done.task
             );
-            draft.plan.notices.push(ImportNotice::problem(text));
+            draft.plan.notices.push(ImportNotice::new(text));
         }
     }
     done
 }
 
-fn notice_list(heading: &str, notices: &[&ImportNotice]) -> String {
+fn notice_list(heading: &str, notices: &[ImportNotice]) -> String {
     if notices.is_empty() {
         return String::new();
     }
