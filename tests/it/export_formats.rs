@@ -121,28 +121,18 @@ fn begun() -> Environment {
     environment
 }
 
-fn exported(to: &str) -> String {
-    begun()
-        .fp(&["export", PLAN, "--to", to])
-        .masked()
-        .to_string()
-}
-
 #[test]
 fn json() {
-    assert_snapshot!(exported("json"));
+    assert_snapshot!(begun().fp(&["export", PLAN]).masked().to_string());
 }
 
 #[test]
 fn an_archived_plan_is_exported_as_well() {
     let environment = begun();
     environment.done(&["cancel", PLAN]);
-    let before = environment.done(&["export", PLAN, "--to", "json"]).stdout;
+    let before = environment.done(&["export", PLAN]).stdout;
     environment.done(&["plans", "archive", PLAN]);
-    assert_eq!(
-        environment.done(&["export", PLAN, "--to", "json"]).stdout,
-        before
-    );
+    assert_eq!(environment.done(&["export", PLAN]).stdout, before);
 }
 
 #[test]
@@ -150,7 +140,7 @@ fn a_tree_need_not_be_valid_but_its_ids_have_to_be_different() {
     let environment = planned();
     environment
         .plan("- [ID: 1] A\n  - Dependencies: 9, 2\n- [ID: 2] B (Complexity: many)\n  - Dependencies: 1\n");
-    assert_snapshot!(environment.fp(&["export", PLAN, "--to", "json"]), @r#"
+    assert_snapshot!(environment.fp(&["export", PLAN]), @r#"
     exit status: 0
     --- stdout
     {
@@ -186,21 +176,21 @@ fn a_tree_need_not_be_valid_but_its_ids_have_to_be_different() {
     }
     "#);
     environment.plan("- [ID: 1] A\n- [ID: 1] B\n");
-    assert_snapshot!(environment.fp(&["export", PLAN, "--to", "json"]), @r"
+    assert_snapshot!(environment.fp(&["export", PLAN]), @r"
     exit status: 1
     --- stderr
     error: two tasks of sample-20261121 have the id 1
     hint: `fp validate sample-20261121` shows what is wrong with it
     ");
     environment.plan("Nothing here.\n");
-    assert_snapshot!(environment.fp(&["export", PLAN, "--to", "json"]), @r"
+    assert_snapshot!(environment.fp(&["export", PLAN]), @r"
     exit status: 1
     --- stderr
     error: sample-20261121 has no task to export
     hint: `fp validate sample-20261121` shows what is wrong with it
     ");
     fs::remove_file(environment.path(&format!("{FOLDER}/tasks.md"))).unwrap();
-    assert_snapshot!(environment.fp(&["export", PLAN, "--to", "json"]), @r"
+    assert_snapshot!(environment.fp(&["export", PLAN]), @r"
     exit status: 2
     --- stderr
     error: sample-20261121 has no task tree yet; planning is at: interview
@@ -210,7 +200,7 @@ fn a_tree_need_not_be_valid_but_its_ids_have_to_be_different() {
 
 /// A plan as JSON, without the progress of its tasks.
 fn tasks(environment: &Environment, plan: &str) -> Value {
-    let mut whole = environment.done(&["export", plan, "--to", "json"]).json();
+    let mut whole = environment.done(&["export", plan]).json();
     for task in whole["tasks"].as_array_mut().unwrap() {
         let task = task.as_object_mut().unwrap();
         task.remove("work");
@@ -223,10 +213,7 @@ fn tasks(environment: &Environment, plan: &str) -> Value {
 fn a_plan_that_was_exported_as_json_is_the_same_when_it_comes_back() {
     let environment = begun();
     environment.done(&["cancel", PLAN]);
-    environment.write(
-        "plan.json",
-        environment.done(&["export", PLAN, "--to", "json"]).stdout,
-    );
+    environment.write("plan.json", environment.done(&["export", PLAN]).stdout);
     let told = environment
         .done(&["import", "plan.json", "--format", "json"])
         .json();
@@ -261,10 +248,7 @@ fn a_plan_that_was_exported_as_json_is_the_same_when_it_comes_back() {
 fn an_order_without_a_need_goes_out_and_comes_back() {
     let environment = Environment::new().repo();
     environment.plan("- [ID: 1] A\n- [ID: 2] B\n  - Dependencies: none\n  - After: 1\n");
-    environment.write(
-        "json.json",
-        environment.done(&["export", PLAN, "--to", "json"]).stdout,
-    );
+    environment.write("json.json", environment.done(&["export", PLAN]).stdout);
     let task = &serde_json::from_str::<serde_json::Value>(&environment.read("json.json")).unwrap()
         ["tasks"][1];
     assert_eq!(

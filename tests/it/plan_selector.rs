@@ -216,7 +216,7 @@ fn without_an_active_plan_the_last_one_is_read() {
         &["validate"],
         &["schedule"],
         &["why", "--evidence", "1.1"],
-        &["export", "--to", "json"],
+        &["export"],
         &["critique", "show"],
     ] {
         let said = later.fp(words);
@@ -255,7 +255,7 @@ fn a_plan_without_a_tree_says_what_its_planning_is_at() {
         &["approve"],
         &["signals"],
         &["status", "--ready"],
-        &["export", "--to", "json"],
+        &["export"],
     ] {
         assert_eq!(environment.fp(words).stderr, said.stderr, "{words:?}");
     }

@@ -69,7 +69,7 @@ const ALLOWED: [(&[Caller], &str); 6] = [
         config get
         config show --origin
         doctor
-        export --to=
+        export
         fleet
         log -f --follow --task= -v --verbose
         note * add --task=
@@ -640,7 +640,8 @@ mod tests {
         check("fp report p --markdown", true);
         check("fp report p --out /home/me/.profile --force", false);
         check("fp show p --format=html --out=x", false);
-        check("fp export p --to csv", true);
+        check("fp export p", true);
+        check("fp export p --to csv", false);
     }
 
     #[test]

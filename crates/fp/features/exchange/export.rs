@@ -8,7 +8,6 @@ use fp_plan::plan::id::TaskId;
 use fp_plan::plan::{Plan, Task};
 use fp_run::run::State;
 use fp_run::run::state::Status;
-use serde_json::json;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
@@ -20,9 +19,6 @@ use crate::error::{CommandError, CommandResult, Exit};
 pub(crate) struct ExportArgs {
     /// The plan; defaults to the active one, or the last one.
     plan: Option<String>,
-    /// The format, of which there is one.
-    #[arg(long, hide = true, value_parser = ["json"])]
-    to: Option<String>,
 }
 
 pub(crate) fn run(args: ExportArgs, context: &Context) -> CommandResult {
@@ -31,15 +27,7 @@ pub(crate) fn run(args: ExportArgs, context: &Context) -> CommandResult {
     let tree = context.tree(&plan)?;
     let parsed = tree.parse();
     refuse_ambiguous(&plan, &parsed)?;
-    let text = text_of(&plan, &parsed, &state);
-    if context.is_json() {
-        let files = [json!({ "path": "plan.json", "text": text })];
-        context
-            .printer
-            .json(&json!({ "planId": plan.id(), "to": "json", "files": files }))?;
-    } else {
-        context.printer.exact(&text);
-    }
+    context.printer.exact(&text_of(&plan, &parsed, &state));
     Ok(Exit::Done)
 }
 
