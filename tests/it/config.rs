@@ -79,7 +79,7 @@ fn where_each_value_comes_from() {
     let config =
         serde_json::json!({ "maxComplexity": 5, "commentChecker": { "ignore": ["a", "b"] } });
     environment.write(".fractal-planner/config.json", config.to_string());
-    let output = environment.fp(&["config", "show", "--origin"]);
+    let output = environment.fp(&["config"]);
     assert!(
         output.stdout.lines().all(|line| line.chars().count() <= 80),
         "{output}"
@@ -135,9 +135,7 @@ fn where_each_value_comes_from() {
     project: [ROOT]/work/.fractal-planner/config.json
     ");
 
-    let report = environment
-        .fp(&["--format", "json", "config", "--origin"])
-        .json();
+    let report = environment.fp(&["--format", "json", "config"]).json();
     assert_eq!(report["settings"]["maxComplexity"], 5);
     assert_eq!(report["settings"]["commentChecker"]["enabled"], false);
     assert_eq!(report["origins"]["maxComplexity"], "project");
@@ -160,7 +158,7 @@ fn options_of_the_plugin_are_the_lowest_layer() {
     };
     options(r#"{"language": "한국어", "maxParallelTasks": 4}"#);
     environment.write(".fractal-planner/config.json", r#"{"maxParallelTasks": 2}"#);
-    let output = environment.fp(&["config", "show", "--origin"]);
+    let output = environment.fp(&["config"]);
     let lines: Vec<&str> = output
         .stdout
         .lines()
@@ -175,7 +173,7 @@ fn options_of_the_plugin_are_the_lowest_layer() {
     );
 
     options(r#"{"maxParallelTasks": 99}"#);
-    assert_snapshot!(environment.fp(&["config", "get", "maxParallelTasks"]), @"
+    assert_snapshot!(environment.fp(&["config"]), @"
     exit status: 2
     --- stderr
     error: [ROOT]/home/.claude/settings.json: fp@fractal-planner: maxParallelTasks: expected a whole number from 1 to 16, found 99

@@ -26,20 +26,10 @@ const WIDTH: usize = 80;
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]
     command: Option<ConfigCommand>,
-    /// A flag of version 0.2; the origins are always shown.
-    #[arg(long, hide = true, global = true)]
-    origin: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum ConfigCommand {
-    #[command(hide = true)]
-    Show,
-    /// Print one setting's current value
-    Get {
-        /// The setting, such as nudge.maxRetries.
-        key: String,
-    },
     /// Set a setting in a file; everything else in the file stays as it is
     Set {
         /// The setting, such as nudge.maxRetries.
@@ -92,14 +82,13 @@ impl WhichFile {
 }
 
 pub(crate) fn run(args: ConfigArgs, context: &Context) -> CommandResult {
-    match args.command.unwrap_or(ConfigCommand::Show) {
-        ConfigCommand::Show => show(context),
-        ConfigCommand::Get { key } => get(&key, context),
-        ConfigCommand::Set { key, value, file } => {
+    match args.command {
+        None => show(context),
+        Some(ConfigCommand::Set { key, value, file }) => {
             change(&key, parse_value(&key, &value)?.as_ref(), &file, context)
         }
-        ConfigCommand::Unset { key, file } => change(&key, None, &file, context),
-        ConfigCommand::Trust { yes } => trust(yes, context),
+        Some(ConfigCommand::Unset { key, file }) => change(&key, None, &file, context),
+        Some(ConfigCommand::Trust { yes }) => trust(yes, context),
     }
 }
 
@@ -134,23 +123,6 @@ fn show(context: &Context) -> CommandResult {
         }
     }
     Ok(Exit::Done)
-}
-
-fn get(key: &str, context: &Context) -> CommandResult {
-    settings::kind_of(key)?;
-    let config = context.config()?;
-    let (value, origin) = in_force(key, config);
-    let text = value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned);
-    let mut report = json!({ "key": key, "value": value, "origin": origin.into_str() });
-    if let Some(ignored) = ignored_value(&config.ignored, key) {
-        context
-            .printer
-            .print_note(&ignored_note(&context.repo().config_file(), context));
-        report["ignored"] = ignored;
-    }
-    context.report(&report, &format!("{text}\n"))
 }
 
 fn in_force(key: &str, config: &config::Config) -> (Value, SettingOrigin) {

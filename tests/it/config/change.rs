@@ -1,4 +1,4 @@
-//! `fp config get`, `set`, `unset` and `edit`: change one setting in a file and leave the rest alone.
+//! `fp config set` and `unset`: change one setting in a file and leave the rest alone.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use insta::assert_snapshot;
 
 use crate::common::Environment;
-use crate::config::with_user_file;
 
 const PROJECT: &str = ".fractal-planner/config.json";
 
@@ -15,40 +14,9 @@ fn user_file(environment: &Environment) -> PathBuf {
 }
 
 #[test]
-fn a_value_is_printed_alone() {
-    let environment = Environment::new()
-        .repo()
-        .env("COMMENT_CHECKER_DISABLED", "1");
-    with_user_file(
-        &environment,
-        r#"{"language": "한국어", "exclusive": ["a b", "c"]}"#,
-    );
-    let check = |args: &[&str], expect: &str| {
-        let output = environment.done(&[&["config", "get"], args].concat());
-        assert_eq!(
-            (output.stdout.as_str(), output.stderr.as_str()),
-            (expect, ""),
-            "{args:?}"
-        );
-    };
-    check(&["maxComplexity"], "7\n");
-    check(&["language"], "한국어\n");
-    check(&["exclusive"], "[\"a b\",\"c\"]\n");
-    check(&["linear.team"], "null\n");
-    check(&["commentChecker.enabled"], "false\n");
-    let report = environment
-        .done(&["config", "get", "language", "--format", "json"])
-        .json();
-    assert_eq!(
-        report,
-        serde_json::json!({ "schemaVersion": 1, "key": "language", "value": "한국어", "origin": "user" })
-    );
-}
-
-#[test]
 fn a_setting_that_is_none_is_refused() {
     let environment = Environment::new().repo();
-    for command in [&["get"][..], &["unset"], &["set"]] {
+    for command in [&["unset"][..], &["set"]] {
         let value: &[&str] = if command == ["set"] { &["1"] } else { &[] };
         let said = |key: &str| environment.fp(&[&["config"], command, &[key], value].concat());
         assert_eq!(
@@ -118,11 +86,12 @@ fn a_file_is_made_changed_and_left_as_it_was() {
       "value": 3
     }
     "#);
-    let found = environment
-        .done(&["config", "get", "maxComplexity", "--format", "json"])
-        .json();
+    let found = environment.done(&["config", "--format", "json"]).json();
     assert_eq!(
-        (&found["value"], &found["origin"]),
+        (
+            &found["settings"]["maxComplexity"],
+            &found["origins"]["maxComplexity"]
+        ),
         (&3.into(), &"user".into())
     );
 }
@@ -154,11 +123,13 @@ fn values_are_read_by_the_type_of_their_setting() {
     let environment = Environment::new().repo();
     let check = |key: &str, word: &str, expect: &str| {
         environment.done(&["config", "set", key, word, "--user"]);
-        assert_eq!(
-            environment.done(&["config", "get", key]).stdout,
-            format!("{expect}\n"),
-            "{key} {word}"
-        );
+        let all = environment.done(&["config", "--format", "json"]).json();
+        let pointer = format!("/settings/{}", key.replace('.', "/"));
+        let value = all.pointer(&pointer).unwrap();
+        let shown = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        assert_eq!(shown, expect, "{key} {word}");
     };
     check("noCommit", "true", "true");
     check("verify.timeoutSeconds", "60", "60");

@@ -569,7 +569,7 @@ mod tests {
         check("fp next à--out", false);
         check("fp next 'à'", true);
         check("fp config", true);
-        check("fp config get guard.mode", true);
+        check("fp config get guard.mode", false);
         check("fp config set guard.mode off", false);
         check("fp config --format json 'set' guard.mode off", false);
         check("fp config unset guard.mode --user", false);
@@ -771,7 +771,7 @@ mod tests {
             "fp note p add 'GOTCHA: x'",
             "fp specs for p 1",
             "fp validate p",
-            "fp config get a",
+            "fp config",
         ] {
             check(line, &everybody, &[]);
         }
