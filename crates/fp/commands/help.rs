@@ -157,7 +157,7 @@ fn topic_text(words: &[String]) -> Option<String> {
     let [word] = words else { return None };
     let mut topics = TOPICS.iter();
     let (_, page) = topics.find(|(names, _)| names.contains(&word.as_str()))?;
-    Some(page_text(page))
+    Some((*page).to_owned())
 }
 
 fn unknown_words(tree: &Command, words: &[String]) -> CommandError {
@@ -173,86 +173,4 @@ fn unknown_words(tree: &Command, words: &[String]) -> CommandError {
         (None, None) => "`fp help` lists them all".to_owned(),
     };
     CommandError::failed(format!("there is no command or topic {asked:?}")).with_hint(hint)
-}
-
-/// Wraps `markdown`, which has one paragraph per line, to at most [`WIDTH`] columns. Code blocks are indented instead.
-fn page_text(markdown: &str) -> String {
-    let mut text = String::new();
-    let mut in_block = false;
-    let mut heading = Vec::new();
-    for line in markdown.lines() {
-        if line.starts_with("```") {
-            in_block = !in_block;
-        } else if in_block {
-            text += &format!("{}\n", format!("    {line}").trim_end());
-        } else if let Some(cells) = cells_of(line) {
-            text += &row_text(&heading, &cells);
-            if heading.is_empty() {
-                heading = cells;
-            }
-        } else {
-            heading.clear();
-            let indent = line.len() - line.trim_start_matches([' ', '-']).len();
-            text += &paragraph(line, indent);
-        }
-    }
-    text
-}
-
-/// The cells of a table row.
-fn cells_of(line: &str) -> Option<Vec<&str>> {
-    let inner = line.strip_prefix("| ")?.strip_suffix(" |")?;
-    Some(inner.split(" | ").collect())
-}
-
-/// Formats a row as a list: its first cell with the others below it, each labelled with its heading if there are
-/// several.
-fn row_text(heading: &[&str], cells: &[&str]) -> String {
-    let is_list = cells.len() > 2;
-    let is_rule = cells.iter().all(|cell| *cell == "---");
-    if is_rule || (is_list && heading.is_empty()) {
-        return String::new();
-    }
-    let mut text = paragraph(cells[0], 0);
-    for (index, cell) in cells.iter().enumerate().skip(1) {
-        let label = heading.get(index).filter(|_| is_list);
-        let label = label.map_or(String::new(), |label| format!("{label}: "));
-        text += &paragraph(&format!("    {label}{cell}"), 4);
-    }
-    text
-}
-
-/// Wraps `line`, indenting all lines but the first by `indent` spaces.
-fn paragraph(line: &str, indent: usize) -> String {
-    let (begin, rest) = line.split_at(indent);
-    let lines = wrapped(rest, WIDTH - indent);
-    match lines.is_empty() {
-        true => format!("{begin}\n"),
-        false => format!(
-            "{begin}{}\n",
-            lines.join(&format!("\n{}", " ".repeat(indent)))
-        ),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_page_fits_the_terminal() {
-        let long = "word ".repeat(20);
-        let page = format!(
-            "# Title\n\n{long}\n- {long}\n\n```sh\nfp  status\n\n```\n\n| key | meaning |\n| --- | --- |\n| `a` | {long}|\n\n| key | in | out |\n| --- | --- | --- |\n| `b` | 1 | 2 |\n"
-        );
-        let half = ["word"; 16].join(" ");
-        let expect = format!(
-            "# Title\n\n{half}\nword word word word\n- {}\n  {}\n\n    fp  status\n\n\nkey\n    meaning\n`a`\n    {}\n    {}\n\n`b`\n    in: 1\n    out: 2\n",
-            ["word"; 15].join(" "),
-            ["word"; 5].join(" "),
-            ["word"; 15].join(" "),
-            ["word"; 5].join(" "),
-        );
-        assert_eq!(page_text(&page), expect);
-    }
 }
