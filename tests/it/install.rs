@@ -145,17 +145,6 @@ fn install_registers_a_bundle_once_and_uninstall_undoes_it() {
     ");
     assert_eq!(home.fp(&["install"]).stdout, said.stdout);
     assert_eq!(home.calls(), "");
-    let of_earlier_versions = [
-        "install",
-        "--yes",
-        "--permissions",
-        "--teams",
-        "--statusline",
-    ];
-    assert_snapshot!(home.fp(&of_earlier_versions).stderr, @"
-    Claude Code's settings stay as they are: `fp doctor` prints what you may want in them
-    Start Claude Code in a repository and type: /fp:plan GOAL
-    ");
     assert_snapshot!(home.fp(&["install", "--remove"]), @"
     exit status: 0
     --- stdout

@@ -49,10 +49,6 @@ pub(crate) struct InstallArgs {
     /// `fp install --completions bash > ~/.local/share/bash-completion/completions/fp`.
     #[arg(long, value_name = "SHELL", conflicts_with_all = ["client", "remove", "bundle"])]
     completions: Option<Shell>,
-    /// Version 0.2 edited the client's settings.
-    #[arg(long = "yes", aliases = ["permissions", "teams", "statusline"], hide = true)]
-    #[arg(action = clap::ArgAction::Count)]
-    edits_settings: u8,
 }
 
 pub(crate) fn run(args: InstallArgs, context: &Context) -> CommandResult {
@@ -60,11 +56,11 @@ pub(crate) fn run(args: InstallArgs, context: &Context) -> CommandResult {
         (Some(out), _) => bundle_plugin(&out, context),
         (None, Some(shell)) => print_completions(shell, context),
         (None, None) if args.remove => uninstall_plugin(args.client.as_deref(), context),
-        (None, None) => install_plugin(args.client.as_deref(), args.edits_settings > 0, context),
+        (None, None) => install_plugin(args.client.as_deref(), context),
     }
 }
 
-fn install_plugin(client: Option<&Path>, edits_settings: bool, context: &Context) -> CommandResult {
+fn install_plugin(client: Option<&Path>, context: &Context) -> CommandResult {
     let client = ClaudeClient::find(client)?;
     let folder = bundle_folder().ok_or_else(homeless)?;
     let marketplace = client.marketplace()?;
@@ -114,11 +110,6 @@ fn install_plugin(client: Option<&Path>, edits_settings: bool, context: &Context
         "plugin": plugin_id(), "scope": USER,
     });
     context.report(&report, &(lines.join("\n") + "\n"))?;
-    if edits_settings {
-        context.printer.print_note(
-            "Claude Code's settings stay as they are: `fp doctor` prints what you may want in them",
-        );
-    }
     context
         .printer
         .print_note("Start Claude Code in a repository and type: /fp:plan GOAL");
@@ -129,15 +120,10 @@ fn print_completions(shell: Shell, context: &Context) -> CommandResult {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "fp", &mut script);
     let script = String::from_utf8(script).map_err(CommandError::failed)?;
-    match context.is_json() {
-        false => context.printer.exact(&script),
-        true => {
-            context
-                .printer
-                .json(&json!({ "shell": shell.to_string(), "script": script }))?;
-        }
-    }
-    Ok(Exit::Done)
+    context.report(
+        &json!({ "shell": shell.to_string(), "script": script }),
+        &script,
+    )
 }
 
 /// Fails if another plugin of this name is enabled.
@@ -165,14 +151,6 @@ fn uninstall_plugin(client: Option<&Path>, context: &Context) -> CommandResult {
     };
     if bundle::remove_bundle(&folder)? {
         lines.push(format!("bundle       {}: removed", folder.display()));
-    }
-    let record = folder.with_file_name("installed.json");
-    if record.exists() {
-        // Version 0.2 wrote this record.
-        let record = record.display();
-        context.printer.print_note(&format!(
-            "{record} names what an earlier fp added to your settings: take that out by hand"
-        ));
     }
     // Removes Fractal Planner's own data folder, but only if it is empty.
     drop(folder.parent().map(fs::remove_dir));
