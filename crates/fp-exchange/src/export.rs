@@ -1,5 +1,7 @@
 //! Writes a plan in neutral formats, and turns a task tree into a portable plan.
 
+use std::collections::BTreeMap;
+
 use fp_plan::plan::{FieldForm, FieldKind, Item, Plan, Task};
 use serde_json::{Map, Value, json};
 
@@ -55,7 +57,7 @@ fn portable_task(task: &Task<'_>) -> PortableTask {
     let mut portable = PortableTask {
         id: task.id.to_string(),
         title: task.description.to_string(),
-        ext: unread_fields(task),
+        ext: unknown_fields(task),
         ..PortableTask::default()
     };
     let ids = |kind: FieldKind| {
@@ -70,12 +72,20 @@ fn portable_task(task: &Task<'_>) -> PortableTask {
     };
     portable.dependencies = ids(FieldKind::Dependencies);
     portable.after = ids(FieldKind::After);
-    for (kind, field) in task.fields.given().filter(|(kind, _)| is_read(task, *kind)) {
+    let texts = task.fields.given();
+    for (kind, field) in texts.filter(|(kind, _)| kind.form() != FieldForm::Ids) {
         let items = field.items.iter().map(|item| Item {
             note: item.note.clone(),
             ..text_item(item.text.to_string())
         });
         *portable.fields.slot(kind) = Some(items.collect::<Vec<_>>().into());
+    }
+    for (kind, field) in task.fields.given() {
+        let texts: Vec<&str> = field.items.iter().map(|item| &*item.text).collect();
+        let text = texts.join("\n");
+        if !text.is_empty() && portable.field_json(kind).is_none() {
+            portable.ext.insert(kind.label().to_owned(), text.into());
+        }
     }
     let description = task.fields.items(FieldKind::Description).iter();
     let prose: Vec<&str> = description
@@ -90,39 +100,16 @@ fn portable_task(task: &Task<'_>) -> PortableTask {
     portable
 }
 
-/// True if a portable task can hold the whole content of the field `kind`.
-fn is_read(task: &Task<'_>, kind: FieldKind) -> bool {
-    let is_value = || task.fields.text(kind).is_some();
-    match kind.form() {
-        FieldForm::Ids => false,
-        FieldForm::Number => task.complexity.is_some(),
-        form => form.is_list() || is_value(),
+/// The fields of a task that a plan doesn't know, or has twice, by label.
+fn unknown_fields(task: &Task<'_>) -> Map<String, Value> {
+    let mut unknown: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (label, item) in task.fields.unknown.iter().chain(&task.fields.duplicates) {
+        unknown.entry(label).or_default().push(&item.text);
     }
-}
-
-/// The texts that no field of a portable task can hold, by label: unknown and unreadable fields, and notes on
-/// dependencies.
-fn unread_fields(task: &Task<'_>) -> Map<String, Value> {
-    let mut unread = Map::new();
-    let mut add = |label: &str, text: &str| match unread.get_mut(label) {
-        Some(Value::Array(texts)) => texts.push(text.into()),
-        Some(before) => *before = Value::Array(vec![before.take(), text.into()]),
-        None => drop(unread.insert(label.to_owned(), text.into())),
-    };
-    let fields = &task.fields;
-    for (label, item) in fields.unknown.iter().chain(&fields.duplicates) {
-        add(label, &item.text);
-    }
-    for (kind, field) in fields.given().filter(|(kind, _)| !is_read(task, *kind)) {
-        for item in &field.items {
-            match &item.note {
-                Some(note) => add(kind.label(), &format!("{} {note}", item.text)),
-                None if kind.form() == FieldForm::Ids => {}
-                None => add(kind.label(), &item.text),
-            }
-        }
-    }
-    unread
+    let texts = unknown.into_iter();
+    texts
+        .map(|(label, texts)| (label.to_owned(), texts.join("\n").into()))
+        .collect()
 }
 
 /// The progress of each task in the tree; a parent's progress follows from its leaves.

@@ -87,15 +87,15 @@ impl SourceFolder {
         self.json.get(path)?.as_ref().ok()
     }
 
-    fn values(&self) -> impl Iterator<Item = (&str, &Value)> {
-        self.json
-            .iter()
-            .filter_map(|(path, value)| Some((path.as_str(), value.as_ref().ok()?)))
+    pub(crate) fn objects(&self) -> impl Iterator<Item = (&str, &Map<String, Value>)> {
+        let values = self.json.iter();
+        values.filter_map(|(path, value)| Some((path.as_str(), value.as_ref().ok()?.as_object()?)))
     }
 
-    pub(crate) fn objects(&self) -> impl Iterator<Item = (&str, &Map<String, Value>)> {
-        self.values()
-            .filter_map(|(path, value)| Some((path, value.as_object()?)))
+    /// The paths of the JSON files with an object that `is_plan` takes for a plan.
+    pub(crate) fn plan_objects(&self, is_plan: fn(&Map<String, Value>) -> bool) -> Vec<&str> {
+        let plans = self.objects().filter(|(_, map)| is_plan(map));
+        plans.map(|(path, _)| path).collect()
     }
 
     /// The object in the JSON file `name` of `folder`.

@@ -16,7 +16,7 @@ fn a_person_is_told_what_was_made_and_what_comes_next() {
     --- stdout
     old: task-master (by tasks.json)
       title  The first release
-      tasks  5, of which 4 leaves
+      tasks  5, 4 of them leaves
       work   2 done (0 proven by a commit), 2 to do
 
     Worth knowing:

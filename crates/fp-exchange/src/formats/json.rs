@@ -19,11 +19,7 @@ fn is_plan(map: &Map<String, Value>) -> bool {
 }
 
 pub(super) fn plan_files(folder: &SourceFolder) -> Vec<&str> {
-    folder
-        .objects()
-        .filter(|(_, map)| is_plan(map))
-        .map(|(path, _)| path)
-        .collect()
+    folder.plan_objects(is_plan)
 }
 
 pub(super) fn read_plan(folder: &SourceFolder, base: &str) -> ReadResult {

@@ -93,7 +93,7 @@ pub(crate) fn run(args: ImportArgs, context: &Context) -> CommandResult {
         }
     };
     let written = written.as_ref();
-    let text = import.found_text() + &import.written_text(written, context);
+    let text = import.to_text(written, context);
     context.report(&import.json(written), &text)
 }
 
@@ -470,56 +470,37 @@ impl Import {
         json
     }
 
-    /// The report of the findings, before anything is written.
-    fn found_text(&self) -> String {
+    /// The report for people: the findings, and the written plan or the tree that would be written.
+    fn to_text(&self, written: Option<&PlanFolder>, context: &Context) -> String {
         let RecognisedSource { source, because } = &self.recognised;
-        let (plan, leaves) = (&self.draft.plan, self.leaves);
-        let leaves = match leaves {
-            1 => "1 leaf".to_owned(),
-            _ => format!("{leaves} leaves"),
-        };
-        let done = self.done.len();
-        let proven = if done > 0 {
-            format!(" ({} proven by a commit)", self.proven())
-        } else {
-            String::new()
-        };
+        let (path, plan, done) = (&self.path, &self.draft.plan, self.done.len());
         let mut text = format!(
-            "{}: {source} ({because})\n  title  {}\n",
-            self.path, plan.title
-        );
-        text += &format!("  tasks  {}, of which {leaves}\n", plan.tasks.len());
-        text += &format!(
-            "  work   {done} done{proven}, {} to do\n",
+            "{path}: {source} ({because})\n  title  {}\n  tasks  {}, {} of them leaves\n  work   {done} done ({} proven \
+             by a commit), {} to do\n",
+            plan.title,
+            plan.tasks.len(),
+            self.leaves,
+            self.proven(),
             self.leaves - done
         );
         text += &notice_list("Worth knowing", &plan.notices);
-        match self.errors {
-            0 => text + "\nThe tree is valid as it is\n",
-            errors => text + &format!("\nThe tree has {}\n", counted(errors, "error")),
-        }
-    }
-
-    /// The report of the written plan, or of the tree that would be written.
-    fn written_text(&self, written: Option<&PlanFolder>, context: &Context) -> String {
-        let Some(folder) = written else {
-            return format!(
-                "\nNothing is written (--dry-run). tasks.md would be:\n\n{}",
-                self.draft.text
-            );
+        text += &match self.errors {
+            0 => "\nThe tree is valid as it is\n".to_owned(),
+            errors => format!("\nThe tree has {}\n", counted(errors, "error")),
         };
-        let id = folder.id();
-        let shown = context.display_path(folder.path());
-        let mut text = format!("\nPlan {id}\n  folder  {shown}\n\nNext:\n");
+        let Some(folder) = written else {
+            let tree = &self.draft.text;
+            return text + "\nNothing is written (--dry-run). tasks.md would be:\n\n" + tree;
+        };
+        let (id, shown) = (folder.id(), context.display_path(folder.path()));
+        text += &format!("\nPlan {id}\n  folder  {shown}\n\nNext:\n");
         if self.errors > 0 {
-            text += &format!("  fp validate {id} --fix\n");
+            let path = shell_quoted(path);
             text += &format!(
-                "  in Claude Code, `/fp:plan --import {}` imports it anew and completes it\n",
-                shell_quoted(&self.path)
+                "  fp validate {id} --fix\n  in Claude Code, `/fp:plan --import {path}` imports it anew and completes it\n"
             );
         }
-        text += &format!("  fp approve {id}\n");
-        text
+        text + &format!("  fp approve {id}\n")
     }
 }
 
