@@ -2,10 +2,9 @@
 //! and a printer.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use fp_host::file::reason_of;
-use fp_host::process::{self, CommandEnd, Limits};
 use fp_plan::text::visible_line;
 use serde_json::Value;
 
@@ -144,30 +143,23 @@ impl DemoStage {
         ] {
             command.env_remove(variable);
         }
-        let limits = Limits {
-            head: 8 * 1024 * 1024,
-            ..Limits::default()
-        };
-        let answer = process::run_to_end(command, b"", limits).map_err(|error| {
+        let answer = command.stdin(Stdio::null()).output().map_err(|error| {
             CommandError::failed(format!("{shown} can't be run: {}", reason_of(&error)))
                 .with_hint(DOCTOR)
         })?;
-        match answer.end {
-            CommandEnd::Exited(status) if allowed.contains(&status) => {
-                Ok((answer.stdout.to_text(), status))
+        match answer.status.code() {
+            Some(status) if allowed.contains(&status) => {
+                let text = String::from_utf8_lossy(&answer.stdout).into_owned();
+                Ok((text, status))
             }
-            CommandEnd::Exited(status) => {
-                let said = answer.stderr.to_text();
-                let said = said.trim_end();
+            _ => {
+                let said = String::from_utf8_lossy(&answer.stderr);
+                let (status, said) = (answer.status, said.trim_end());
                 Err(
-                    CommandError::failed(format!("{shown} ended with status {status}: {said}"))
+                    CommandError::failed(format!("{shown} ended with {status}: {said}"))
                         .with_hint(DOCTOR),
                 )
             }
-            CommandEnd::Signalled(_) | CommandEnd::TimedOut(_) => Err(CommandError::failed(
-                format!("{shown} did not end by itself"),
-            )
-            .with_hint(DOCTOR)),
         }
     }
 }

@@ -38,7 +38,7 @@ fn an_answer_that_is_none() {
     hint: `fp doctor` says what is wrong with this installation
     ");
     insta::assert_snapshot!(said(Some("echo no >&2; exit 2"), plan), @"
-    error: `fp new Add a greeting command --auto --format json` ended with status 2: no
+    error: `fp new Add a greeting command --auto --format json` ended with exit status: 2: no
     hint: `fp doctor` says what is wrong with this installation
     ");
 }
