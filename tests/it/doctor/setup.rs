@@ -352,7 +352,7 @@ fn the_plugin_as_the_client_has_it() {
     );
     check(
         &format!(r#"[{{{there},"scope":"user"}},{{{there},"scope":"local"}}]"#),
-        "  ok       plugin       fp@fractal-planner VERSION, scope user and local, from BUNDLE",
+        "  ok       plugin       fp@fractal-planner VERSION, scope local, from BUNDLE",
     );
     check(
         r#"[{"id":"fp@fractal-planner","version":"VERSION","scope":"local","enabled":false}]"#,

@@ -6,9 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use fp_host::claude::{PERMISSIONS, PLUGIN, TEAMS, client_home};
-use fp_host::error::HostErrorKind;
 use fp_host::file;
-use fp_host::git::Git;
 use fp_host::platform::{can_close_network, can_confine};
 use fp_host::process::answer_of;
 use fp_plan::text::shell_quoted;
@@ -143,34 +141,29 @@ impl KnownPlugin {
     fn check_plugin(&self) -> DoctorFinding {
         let (check, id) = ("plugin", plugin_id());
         // The client uses the nearest scope, regardless of the others.
-        let has_scope = |scope: &&str| self.plugins.iter().any(|plugin| plugin.scope == *scope);
-        let Some(nearest) = SCOPES.into_iter().rfind(has_scope) else {
+        let nearness = |plugin: &&InstalledPlugin| {
+            let mut scopes = SCOPES.iter();
+            scopes.position(|scope| *scope == plugin.scope)
+        };
+        let Some(plugin) = self.plugins.iter().max_by_key(nearness) else {
             return DoctorFinding::error(check, "Claude Code does not have it here")
                 .fixed_by(INSTALL);
         };
-        let enabled = self.plugins.iter().filter(|plugin| plugin.enabled);
-        let scopes: Vec<&str> = enabled
-            .clone()
-            .map(|plugin| plugin.scope.as_str())
-            .collect();
-        if scopes.is_empty() {
-            return DoctorFinding::error(check, format!("it is switched off, scope {nearest}"))
-                .fixed_by(format!("claude plugin enable {id} --scope {nearest}"));
+        let (scope, version) = (&plugin.scope, &plugin.version);
+        if !plugin.enabled {
+            return DoctorFinding::error(check, format!("it is switched off, scope {scope}"))
+                .fixed_by(format!("claude plugin enable {id} --scope {scope}"));
         }
-        let from = self
-            .marketplace
-            .as_ref()
-            .map(|market| format!(", from {}", market.origin()));
+        let marketplace = self.marketplace.as_ref();
+        let from = marketplace.map(|market| format!(", from {}", market.origin()));
         let from = from.unwrap_or_default();
-        if let Some(other) = enabled.clone().find(|plugin| plugin.version != VERSION) {
-            let (version, scope) = (&other.version, &other.scope);
+        if version != VERSION {
             let detail = format!(
                 "Claude Code has version {version}, scope {scope}{from}; this program is {VERSION}"
             );
             return DoctorFinding::warning(check, detail).fixed_by(self.renewed_by());
         }
-        let scopes = scopes.join(" and ");
-        DoctorFinding::ok(check, format!("{id} {VERSION}, scope {scopes}{from}"))
+        DoctorFinding::ok(check, format!("{id} {VERSION}, scope {scope}{from}"))
     }
 }
 
@@ -324,28 +317,12 @@ fn told_sandbox() -> &'static str {
     }
 }
 
-/// Checks that a run can start in the repository of the current folder.
+/// Checks that the current folder is in a repository.
 fn check_repository(context: &Context) -> DoctorFinding {
-    let check = "repository";
-    let repo = context.repo();
-    if repo.git_dir.is_none() {
-        return DoctorFinding::warning(check, "the current folder is in none, and plans need one")
-            .fixed_by("git init");
-    }
-    let root = repo.root.display();
-    match Git::open(&context.cwd).and_then(|git| git.head()) {
-        Ok(_) => DoctorFinding::ok(check, repo.worktree.display().to_string()),
-        Err(error) => match error.kind {
-            HostErrorKind::NoCommit => DoctorFinding::warning(
-                check,
-                format!("{root} has no commit yet, and a run starts from one"),
-            )
-            .fixed_by("git commit --allow-empty --message Start"),
-            // If git is missing, another check reports it.
-            HostErrorKind::GitMissing => {
-                DoctorFinding::ok(check, repo.worktree.display().to_string())
-            }
-            _ => DoctorFinding::of_error(check, error),
-        },
+    let (check, repo) = ("repository", context.repo());
+    match repo.git_dir {
+        Some(_) => DoctorFinding::ok(check, repo.worktree.display().to_string()),
+        None => DoctorFinding::warning(check, "the current folder is in none, and plans need one")
+            .fixed_by("git init"),
     }
 }
