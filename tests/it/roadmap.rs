@@ -197,7 +197,7 @@ fn layers_become_plans_one_after_the_other() {
       Accounts for everybody
 
       [1] Accounts
-          planning: accounts-20261121 (0 of 0 done)
+          planning: accounts-20261121
       [2] Login
           no plan
       [3] Log
@@ -235,9 +235,9 @@ fn layers_become_plans_one_after_the_other() {
       Accounts for everybody
 
       [1] Accounts
-          done: accounts-20261121-3 (2 of 2 done)
+          done: accounts-20261121-3
       [2] Login
-          running: login-20261121 (1 of 2 done)
+          running: login-20261121
       [3] Log
           no plan
       [4] Report
@@ -254,9 +254,9 @@ fn layers_become_plans_one_after_the_other() {
       Accounts for everybody
 
       [1] Accounts
-          done: accounts-20261121-3 (2 of 2 done)
+          done: accounts-20261121-3
       [2] Login
-          stopped: login-20261121 (1 of 2 done)
+          stopped: login-20261121
           next: fp new --roadmap accounts-for-everybody-20261121
       [3] Log
           no plan
@@ -278,11 +278,7 @@ fn layers_become_plans_one_after_the_other() {
       "command": null,
       "goal": "Somebody can log in",
       "id": "2",
-      "plan": {
-        "done": 2,
-        "planId": "login-20261121-2",
-        "total": 2
-      },
+      "plan": "login-20261121-2",
       "state": "done",
       "title": "Login"
     }

@@ -78,7 +78,7 @@ struct RoadmapLayer {
     text: String,
     state: LayerState,
     /// The plan that is furthest along; if several are, the newest.
-    plan: Option<LayerPlan>,
+    plan: Option<PlanId>,
     /// The command that creates the layer's plan, if the layer is due.
     command: Option<String>,
 }
@@ -97,14 +97,6 @@ enum LayerState {
     Done,
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct LayerPlan {
-    plan_id: PlanId,
-    done: usize,
-    total: usize,
-}
-
 /// A roadmap's page: the file `.fractal-planner/roadmaps/ID.md` in the main checkout, which the user commits.
 #[derive(Serialize)]
 struct RoadmapPage {
@@ -114,9 +106,6 @@ struct RoadmapPage {
     goal: String,
     layers: Vec<RoadmapLayer>,
     faults: Vec<String>,
-    /// Number of finished layers, out of `total`.
-    done: usize,
-    total: usize,
 }
 
 pub(crate) fn run(args: RoadmapArgs, context: &Context) -> CommandResult {
@@ -136,15 +125,15 @@ fn begin_page(goal: &str, context: &Context) -> CommandResult {
     context.repo().make_folder(ROADMAPS)?;
     let page = format!("# Roadmap\n\n> {}\n", goal.replace('\n', "\n> "));
     let base = format!("{}-{}", slug(goal), context.today().strftime("%Y%m%d"));
-    let mut name = base.clone();
+    let (mut name, mut number) = (base.clone(), 1);
     let (id, path) = loop {
         let id = RoadmapId::new(&name).map_err(CommandError::failed)?;
         let path = page_path(context.repo(), &id);
         if file::write_if_absent(&path, page.as_bytes())? {
             break (id, path);
         }
-        let taken = name[base.len()..].trim_start_matches('-').parse();
-        name = format!("{base}-{}", taken.unwrap_or(1) + 1);
+        number += 1;
+        name = format!("{base}-{number}");
     };
     let text = format!(
         "Roadmap {id}\n  {}\n\nWrite its layers there; each becomes a plan when the one before it is done:\n\n\
@@ -168,7 +157,9 @@ fn show_page(selector: Option<&str>, context: &Context) -> CommandResult {
     for layer in &page.layers {
         text += &layer.to_lines();
     }
-    text += &format!("\n{} of {} done\n", page.done, counted(page.total, "layer"));
+    let done = page.layers.iter().filter(|layer| layer.is_done()).count();
+    let all = counted(page.layers.len(), "layer");
+    text += &format!("\n{done} of {all} done\n");
     for fault in &page.faults {
         text += &format!("error: {}\n", visible_line(fault));
     }
@@ -218,7 +209,10 @@ fn read_page(text: &str) -> (String, Vec<RoadmapLayer>) {
                 ..RoadmapLayer::default()
             });
         } else if let Some(layer) = layers.last_mut() {
-            layer.add_line(line);
+            layer.text += &format!("{line}\n");
+            if let Some(goal) = line.trim_start().strip_prefix("- Goal:") {
+                goal.trim().clone_into(&mut layer.goal);
+            }
         } else if let Some(quoted) = line.strip_prefix('>') {
             goal += &format!("{}\n", quoted.trim());
         }
@@ -249,24 +243,11 @@ impl RoadmapLayer {
         self.state == LayerState::Done
     }
 
-    /// Adds a line from the layer's part of the page.
-    fn add_line(&mut self, line: &str) {
-        self.text += &format!("{line}\n");
-        let item = line.trim_start().strip_prefix("- ").unwrap_or_default();
-        if let Some(goal) = item.strip_prefix("Goal:") {
-            goal.trim().clone_into(&mut self.goal);
-        }
-    }
-
     fn to_lines(&self) -> String {
         let title = fitted(&format!("[{}] {}", self.id, self.title), WIDTH - 2);
         let mut lines = match &self.plan {
             None => format!("  {title}\n      no plan\n"),
-            Some(plan) => {
-                let (state, id) = (word_of(self.state), &plan.plan_id);
-                let counts = format!("{} of {} done", plan.done, plan.total);
-                format!("  {title}\n      {state}: {id} ({counts})\n")
-            }
+            Some(plan) => format!("  {title}\n      {}: {plan}\n", word_of(self.state)),
         };
         if let Some(command) = &self.command {
             lines += &format!("      next: {command}\n");
@@ -276,9 +257,9 @@ impl RoadmapLayer {
 
     /// Updates the layer's state for `plan`, one of the layer's plans.
     fn add_plan(&mut self, plan: &State, is_archived: bool) {
-        let (done, total) = (plan.count_in(Status::Completed), plan.tasks.len());
+        let is_done = plan.count_in(Status::Completed) == plan.tasks.len();
         let state = match Phase::of(plan) {
-            Phase::Finished | Phase::Cancelled if done == total => LayerState::Done,
+            Phase::Finished | Phase::Cancelled if is_done => LayerState::Done,
             Phase::Finished | Phase::Cancelled => LayerState::Stopped,
             _ if is_archived => LayerState::Stopped,
             Phase::Running => LayerState::Running,
@@ -286,11 +267,7 @@ impl RoadmapLayer {
         };
         if state >= self.state {
             self.state = state;
-            self.plan = Some(LayerPlan {
-                plan_id: plan.plan_id.clone(),
-                done,
-                total,
-            });
+            self.plan = Some(plan.plan_id.clone());
         }
     }
 }
@@ -323,7 +300,6 @@ impl RoadmapPage {
             }
         }
         let faults = faults_in(&layers);
-        let done = layers.iter().filter(|layer| layer.is_done()).count();
         let next = layers.iter_mut().find(|layer| !layer.is_done());
         if let Some(layer) =
             next.filter(|layer| faults.is_empty() && layer.state <= LayerState::Stopped)
@@ -331,8 +307,6 @@ impl RoadmapPage {
             layer.command = Some(format!("fp new --roadmap {id}"));
         }
         Ok(Self {
-            done,
-            total: layers.len(),
             id,
             path,
             goal,
