@@ -3,7 +3,7 @@
 
 use fp_host::file;
 use fp_host::plan::OpenPlan;
-use fp_plan::plan::id::{LinearId, PlanId, TaskId};
+use fp_plan::plan::id::{LinearId, TaskId};
 use fp_plan::settings::Linear;
 use serde_json::{Value, json};
 
@@ -104,12 +104,4 @@ fn issues_of(mapping: &Value) -> Option<serde_json::Map<String, Value>> {
         is_id.then(|| (task.clone(), json!(issue)))
     };
     mapping["tasks"].as_object()?.iter().map(issue).collect()
-}
-
-/// Adapts the mapping in `text` for a plan that is imported as `plan`; `None` if `text` isn't a mapping.
-pub(crate) fn mapping_moved_to(text: &str, plan: &PlanId) -> Option<String> {
-    let mut mapping: Value = serde_json::from_str(text).ok()?;
-    issues_of(&mapping)?;
-    mapping["planId"] = json!(plan);
-    Some(mapping.to_string())
 }

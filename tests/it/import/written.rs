@@ -91,58 +91,19 @@ fn a_plan_outside_the_repository_becomes_one_of_it() {
 }
 
 #[test]
-fn what_belongs_to_a_plan_of_fractal_planner_comes_along() {
+fn pages_of_a_plan_of_fractal_planner_come_along() {
     let environment = Environment::new().repo();
     lay_out(&environment, "fractal-planner/run", "old");
-    environment.write(
-        "old/linear-mapping.json",
-        r#"{"planId": "old", "tasks": {}}"#,
-    );
     environment.done(&["import", "old"]);
     let plan = only_plan(&environment);
-    let of_plan = |name: &str| environment.read(&format!(".fractal-planner/plans/{plan}/{name}"));
+    let folder = format!(".fractal-planner/plans/{plan}");
     assert_eq!(
-        of_plan("interview.json"),
-        environment.read("old/interview.json")
+        environment.read(&format!("{folder}/research.md")),
+        environment.read("old/research.md")
     );
-    assert_eq!(of_plan("research.md"), environment.read("old/research.md"));
-    let mapping: serde_json::Value = serde_json::from_str(&of_plan("linear-mapping.json")).unwrap();
-    assert_eq!(
-        mapping["planId"],
-        plan.as_str(),
-        "the mirror is that of the new plan"
-    );
-    let evidence = of_plan("evidence/task-1.1-verification.md");
-    assert_eq!(
-        evidence,
-        environment.read("old/evidence/task-1.1-verification.md")
-    );
+    assert!(!environment.path(&format!("{folder}/evidence")).exists());
     let doctor = environment.fp(&["doctor", &plan]);
     assert_eq!(doctor.code, 0, "{doctor}");
-}
-
-#[test]
-fn an_interview_that_can_not_be_read_does_not_come_along() {
-    let environment = Environment::new().repo();
-    lay_out(&environment, "fractal-planner/run", "old");
-    environment.write("old/interview.json", r#"["no", "interview"]"#);
-    let output = environment.done(&["import", "old"]);
-    assert!(output.stdout.contains("\n  interview.json: "), "{output}");
-    assert!(
-        output.stdout.contains("; it does not come along\n"),
-        "{output}"
-    );
-    let plan = only_plan(&environment);
-    assert!(
-        !environment
-            .path(&format!(".fractal-planner/plans/{plan}/interview.json"))
-            .exists()
-    );
-    assert_eq!(
-        environment.fp(&["validate", &plan]).code,
-        1,
-        "it can be validated"
-    );
 }
 
 #[test]
@@ -226,13 +187,7 @@ impl Environment {
         for folder in folders.into_iter().filter(|path| path.is_dir()) {
             if folder.join("tasks.md").exists() {
                 let name = folder.file_name().unwrap().to_str().unwrap();
-                for file in [
-                    "plan.json",
-                    "import.json",
-                    "events.jsonl",
-                    "interview.json",
-                    "evidence/task-1.1-verification.md",
-                ] {
+                for file in ["plan.json", "import.json", "events.jsonl", "research.md"] {
                     assert!(
                         folder.join(file).exists(),
                         "{name} has a tree and no {file}"

@@ -9,7 +9,6 @@ use fp_exchange::{
     ImportError, ImportNotice, Material, PlanDraft, RecognisedSource, SourceFolder, SourceFormat,
     read_source, recognise_source,
 };
-use fp_host::error::HostError;
 use fp_host::facts;
 use fp_host::file;
 use fp_host::git::Git;
@@ -18,27 +17,23 @@ use fp_host::plan_folder::{PlanFolder, PlanRecord};
 use fp_host::platform;
 use fp_host::store::Store;
 use fp_plan::diagnostic::{Diagnostic, Severity};
-use fp_plan::plan::id::PlanId;
 use fp_plan::plan::parse;
 use fp_plan::rules::check_plan;
 use fp_plan::settings::SettingsLayer;
 use fp_plan::text::{counted, shell_quoted};
-use fp_run::interview::{Interview, Mode};
+use fp_run::interview::Mode;
 use fp_run::run::event::{Decider, Event, ImportedTask};
 use serde_json::{Value, json};
 
 use super::gather::gather_texts;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::features::linear::mapping_moved_to;
 
 /// The file in a plan's folder that records where the plan came from.
 pub(crate) const ORIGIN: &str = "import.json";
 /// The texts of a plan in an unknown format, for the decomposer.
 const MATERIAL: &str = "material.md";
-/// The file in the plan's folder that maps its tasks to Linear issues.
-const MAPPING: &str = "linear-mapping.json";
-/// Files that are imported along with a plan of fractal-planner, besides the evidence.
+/// Pages of a plan of fractal-planner that planners and builders read, and so come along.
 const ALONG: [&str; 5] = [
     "interview.md",
     "research.md",
@@ -73,8 +68,6 @@ struct Import {
     draft: PlanDraft,
     /// The finished leaves, each with its commit if the repository has it.
     done: Vec<ImportedTask>,
-    /// The record of the interview, if the import has one.
-    interview: Option<Interview>,
     /// Number of errors in the tree.
     errors: usize,
     leaves: usize,
@@ -221,12 +214,8 @@ impl ImportSource {
             imported: None,
             tree: None,
         };
-        let (folder, record) = plan.write(settings, by, context, |_| {
-            vec![
-                (MATERIAL.to_owned(), material.text),
-                (ORIGIN.to_owned(), format!("{origin:#}\n")),
-            ]
-        })?;
+        let texts = vec![(MATERIAL, material.text), (ORIGIN, format!("{origin:#}\n"))];
+        let (folder, record) = plan.write(settings, by, context, texts)?;
         self.unread.extend(material.notices);
         let report = json!({
             "from": "material",
@@ -259,7 +248,7 @@ impl NewPlan<'_> {
         settings: SettingsLayer,
         by: Decider,
         context: &Context,
-        texts: impl FnOnce(&PlanId) -> Vec<(String, String)>,
+        texts: Vec<(&'static str, String)>,
     ) -> Result<(PlanFolder, PlanRecord), CommandError> {
         let into = context.plans()?.create(self.title, context.today())?;
         context.note_made(into.id());
@@ -273,7 +262,6 @@ impl NewPlan<'_> {
             settings,
             issue: None,
         };
-        let texts = texts(into.id());
         let written = self.fill(&into, &record, texts, context);
         if written.is_err() {
             // The folder was created for this plan, so nobody else has written to it.
@@ -287,14 +275,11 @@ impl NewPlan<'_> {
         self,
         into: &PlanFolder,
         record: &PlanRecord,
-        texts: Vec<(String, String)>,
+        texts: Vec<(&'static str, String)>,
         context: &Context,
     ) -> Result<(), CommandError> {
-        for (path, text) in texts {
-            let path = into.path().join(path);
-            let above = path.parent().unwrap_or(into.path());
-            fs::create_dir_all(above).map_err(HostError::writing(above))?;
-            file::atomic_write(&path, text.as_bytes())?;
+        for (name, text) in texts {
+            file::atomic_write(&into.file(name), text.as_bytes())?;
         }
         if let Some(imported) = self.imported {
             let store = Store::new(into.path().to_owned(), into.id().clone());
@@ -330,19 +315,11 @@ impl Import {
         }
         let mut draft = PlanDraft::new(plan);
         let done = prove_done(&mut draft, context);
-        let ours = recognised.source == SourceFormat::FractalPlanner;
-        let interview = folder.file_text("interview.json").filter(|_| ours);
-        let interview = interview.map(Interview::parse).transpose();
-        let interview = interview.unwrap_or_else(|error| {
-            let notice = ImportNotice::new(format!("{error}; it does not come along"));
-            draft.plan.notices.push(notice.in_file("interview.json"));
-            None
-        });
         let (tree, parsed) = parse(&draft.text);
         let max = context.settings()?.max_complexity;
         let programs = std::env::var_os("PATH").unwrap_or_default();
         let root = &context.repo().root;
-        let mut facts = facts::gather(root, &tree, max, interview.as_ref(), &programs);
+        let mut facts = facts::gather(root, &tree, max, None, &programs);
         let titles = done
             .iter()
             .map(|done| (done.task.to_string(), done.title.clone()));
@@ -356,7 +333,6 @@ impl Import {
             path: origin_path(&source.path, context),
             draft,
             done,
-            interview,
             errors,
             leaves,
         })
@@ -384,14 +360,12 @@ impl Import {
             }),
             tree: Some(&self.draft.text),
         };
-        new.write(settings, by, context, |id| {
-            let origin = self.draft.origin(from, &self.path, context.now());
-            let mut texts = vec![(ORIGIN.to_owned(), origin)];
-            if from == SourceFormat::FractalPlanner {
-                texts.extend(self.texts_along(folder, id));
-            }
-            texts
-        })
+        let origin = self.draft.origin(from, &self.path, context.now());
+        let ours = from == SourceFormat::FractalPlanner;
+        let along = ALONG.into_iter().filter(|_| ours);
+        let along = along.filter_map(|page| Some((page, folder.file_text(page)?.to_owned())));
+        let texts = along.chain([(ORIGIN, origin)]).collect();
+        new.write(settings, by, context, texts)
     }
 
     /// The mode that fits a plan of this size, and the reason.
@@ -405,35 +379,6 @@ impl Import {
         (mode, format!("imported with {tasks}"))
     }
 
-    /// The other files to copy from a fractal-planner plan folder.
-    fn texts_along(&self, folder: &SourceFolder, plan: &PlanId) -> Vec<(String, String)> {
-        let PlanDraft {
-            plan: portable,
-            ids,
-            ..
-        } = &self.draft;
-        let mut paths: Vec<String> = ALONG.map(str::to_owned).into();
-        paths.extend(self.interview.iter().map(|_| "interview.json".to_owned()));
-        let mut tasks = portable.tasks.iter().zip(ids);
-        // Evidence and the mapping refer to tasks by id.
-        let keeps_ids = tasks.all(|(task, id)| task.id == *id);
-        if keeps_ids {
-            let evidence = ids
-                .iter()
-                .map(|id| format!("evidence/task-{id}-verification.md"));
-            paths.extend(evidence);
-        }
-        let mapping = folder.file_text(MAPPING).filter(|_| keeps_ids);
-        let mapping = mapping.and_then(|text| mapping_moved_to(text, plan));
-        let texts = paths.into_iter().filter_map(|path| {
-            let text = folder.file_text(&path)?.to_owned();
-            Some((path, text))
-        });
-        texts
-            .chain(mapping.map(|mapping| (MAPPING.to_owned(), mapping)))
-            .collect()
-    }
-
     fn proven(&self) -> usize {
         self.done
             .iter()
@@ -445,7 +390,6 @@ impl Import {
         let PlanDraft { plan, text, .. } = &self.draft;
         let mut json = json!({
             "from": self.recognised.source,
-            "because": self.recognised.because,
             "path": self.path,
             "title": plan.title,
             "tasks": {
@@ -459,13 +403,8 @@ impl Import {
             "validation": { "errors": self.errors },
             "planId": written.map(PlanFolder::id),
         });
-        match written {
-            Some(folder) => {
-                let (mode, reason) = self.mode();
-                json["folder"] = json!(folder.path());
-                json["mode"] = json!({ "name": mode, "reason": reason });
-            }
-            None => json["tree"] = json!(text),
+        if written.is_none() {
+            json["tree"] = json!(text);
         }
         json
     }
