@@ -400,9 +400,9 @@ mod tests {
     /// Flags that the hook leaves to the user's own rules, by command. A new flag belongs in the hook's list or here.
     const ASKED_ABOUT: [(&str, &[&str]); 13] = [
         ("approve", &["yes"]),
-        ("config set", &["project", "user"]),
+        ("config set", &["user"]),
         ("config trust", &["yes"]),
-        ("config unset", &["project", "user"]),
+        ("config unset", &["user"]),
         ("doctor", &["client"]),
         ("fleet", &["leave"]),
         ("new", &["import", "issue", "only", "open", "tag"]),

@@ -58,14 +58,10 @@ enum ConfigCommand {
 }
 
 #[derive(Debug, clap::Args)]
-#[group(id = "layer", multiple = false)]
 struct WhichFile {
     /// Use your own file instead of the project's.
     #[arg(long)]
     user: bool,
-    /// The default.
-    #[arg(long, hide = true)]
-    project: bool,
 }
 
 impl WhichFile {

@@ -53,7 +53,7 @@ fn a_file_is_made_changed_and_left_as_it_was() {
       }
     }
     "#);
-    assert_snapshot!(environment.fp(&["config", "set", "nudge.maxRetries", "5", "--project"]), @"
+    assert_snapshot!(environment.fp(&["config", "set", "nudge.maxRetries", "5"]), @"
     exit status: 0
     --- stdout
     nudge.maxRetries is 5 in .fractal-planner/config.json
@@ -244,12 +244,6 @@ fn where_there_is_no_home_there_is_no_file_of_ones_own() {
     error: there is no home to keep your settings in
     hint: set HOME or XDG_CONFIG_HOME to a folder
     ");
-    assert_eq!(
-        environment
-            .fp(&["config", "set", "noCommit", "true", "--user", "--project"])
-            .code,
-        2
-    );
 }
 
 #[cfg(unix)]
