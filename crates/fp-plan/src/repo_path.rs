@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A path below the top of a repository. Its text form is the path itself, or, if that would be unreadable or ambiguous
 /// (invalid UTF-8, a control character, a leading `"`), the path in double quotes with git's C-style escapes. Both
 /// forms read back as the same path.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct RepoPath(Vec<u8>);
 

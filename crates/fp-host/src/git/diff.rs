@@ -237,7 +237,7 @@ fn numbered_line(range: &mut Range<usize>, line: &[u8]) -> Option<ChangedLine> {
 }
 
 /// The path in a header line; `None` for `/dev/null`. Git puts a tab after a name with blanks.
-fn header_path(text: &[u8], prefix: &[u8]) -> Option<RepoPath> {
+pub(super) fn header_path(text: &[u8], prefix: &[u8]) -> Option<RepoPath> {
     let text = text.strip_suffix(b"\t").unwrap_or(text);
     let whole = RepoPath::from_quotable(text);
     whole
@@ -247,7 +247,7 @@ fn header_path(text: &[u8], prefix: &[u8]) -> Option<RepoPath> {
 }
 
 /// The line ranges in `@@ -start[,count] +start[,count] @@`.
-fn hunk_of(line: &[u8]) -> Option<(Range<usize>, Range<usize>)> {
+pub(super) fn hunk_of(line: &[u8]) -> Option<(Range<usize>, Range<usize>)> {
     let text = String::from_utf8_lossy(line);
     let mut words = text.split(' ').skip(1);
     Some((
