@@ -57,7 +57,7 @@ pub(crate) fn report_run(args: ReportArgs, context: &Context) -> CommandResult {
         match context.output {
             _ if args.markdown || is_text => Ok(results_page(&report)),
             Output::Json => printer::json(&report),
-            Output::Text | Output::Html => Ok(run_page(&report)),
+            Output::Text | Output::Html => Ok(run_page(&report, plan.git().ok().as_ref())),
         }
     })?;
     match args.out {

@@ -169,12 +169,8 @@ function select(number, scroll = true) {
 
 document.addEventListener("keydown", (event) => {
   const typing = event.target.matches?.("input");
-  if (event.key === "/" && !event.ctrlKey && !event.metaKey && !event.altKey && event.target.type !== "search") {
-    event.preventDefault();
-    byId("search").focus();
-    byId("search").select();
-  } else if (event.key === "Escape") {
-    if (view.words.length || view.states.size) clearFilter();
+  if (event.key === "Escape") {
+    if (isFiltering()) clearFilter();
     else if (typing) rows[current]?.focus();
     else select(null);
   } else if (event.key === "Enter" && event.target.type === "search") {

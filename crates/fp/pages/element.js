@@ -1,4 +1,5 @@
 // What every page is made of: elements of texts, and the choice between light and dark.
+document.documentElement.classList.add("js");
 const byId = (id) => document.getElementById(id);
 
 /** An element with text, which is never markup. */
@@ -43,6 +44,3 @@ byId("theme").addEventListener("click", () => {
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showTheme);
 showTheme();
-
-for (const part of document.querySelectorAll("[data-share]")) part.style.flexGrow = part.dataset.share;
-

@@ -208,7 +208,7 @@ byId("zoom-fit").addEventListener("click", () => zoom(scale === fitting() ? 1 : 
 
 /** Makes faint what the filter does not let through. */
 function fade() {
-  const filtering = view.states.size > 0 || view.words.length > 0;
+  const filtering = isFiltering();
   boxes.forEach((made, number) => made.classList.toggle("faded", filtering && !passes(number)));
 }
 

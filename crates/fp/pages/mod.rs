@@ -1,9 +1,11 @@
 //! Pages that people can open anywhere and pass on: they need no network, no framework and no other file. Templates put
-//! the text into the page itself; the browser draws the diagrams from the embedded report.
+//! the text into the page itself, so that it can be read without scripts; the browser draws the diagrams from the
+//! embedded report.
 //!
 //! A stranger may have written the plan's texts. Templates escape them, and the page's policy lets no script run except the
 //! page's own, identified by its hash.
 
+mod change;
 pub(crate) mod plan;
 pub(crate) mod run;
 
@@ -104,8 +106,13 @@ const STATES: &str = "done verifying building asking stopped ready waiting skipp
 
 /// The states that occur, each with the number of leaves in it.
 fn states_of(report: &TreeReport<'_>) -> Vec<(&'static str, usize)> {
-    let runs = || report.tasks.iter().filter_map(|task| task.state.as_ref());
-    let count = |state| runs().filter(|run| run.state_word() == state).count();
+    let runs = report.tasks.iter().filter_map(|task| task.state.as_ref());
+    counted_states(runs.map(|run| run.state_word()))
+}
+
+fn counted_states<'s>(states: impl Iterator<Item = &'s str>) -> Vec<(&'static str, usize)> {
+    let found: Vec<&str> = states.collect();
+    let count = |state| found.iter().filter(|one| **one == state).count();
     let counts = STATES.split(' ').map(|state| (state, count(state)));
     counts.filter(|(_, count)| *count > 0).collect()
 }
@@ -133,16 +140,12 @@ fn escaped_text(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            c if is_forbidden(c) => out.push('\u{fffd}'),
+            '\n' | '\t' => out.push(c),
+            c if c.is_control() => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }
     out
-}
-
-/// True for control characters other than white space.
-fn is_forbidden(c: char) -> bool {
-    c.is_control() && !matches!(c, '\n' | '\t')
 }
 
 /// Escapes JSON for a script element: characters that could end the element, begin a comment, or end a line of

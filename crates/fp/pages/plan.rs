@@ -9,6 +9,7 @@ use super::{HtmlPage, json_of, states_of};
 const STYLE: &str = concat!(include_str!("base.css"), include_str!("page.css"));
 const SCRIPT: &str = concat!(
     include_str!("element.js"),
+    include_str!("find.js"),
     include_str!("tasks.js"),
     include_str!("tree.js"),
     include_str!("graph.js"),

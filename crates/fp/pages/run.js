@@ -1,4 +1,4 @@
-// The rest of the page: its tasks, from wherever they are chosen, and times in the reader's own zone.
+// The rest of the page: its tasks, from wherever they are chosen or found, and times in the reader's own zone.
 function showTimes(within) {
   let shown = "";
   for (const made of within.querySelectorAll("time:not([title])")) {
@@ -11,19 +11,21 @@ function showTimes(within) {
   }
 }
 document.querySelectorAll("header, .list").forEach(showTimes);
+const groups = [...document.querySelectorAll(".group")];
 const rows = [...document.querySelectorAll(".task")];
 rows.forEach((made) => made.addEventListener("toggle", () => showTimes(made), { once: true }));
 
 function goTo(made, focus) {
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  for (let at = made; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
   focus.focus({ preventScroll: true });
   made.scrollIntoView({ block: "start", behavior: still ? "auto" : "smooth" });
 }
 
 function openTask(id) {
-  const made = rows[taskNumber.get(id)];
+  const made = byId(`t${taskNumber.get(id)}`);
   if (!made) return;
-  made.open = true;
+  if (made.hidden) clearFilter();
   goTo(made, made.querySelector("summary"));
 }
 
@@ -33,29 +35,56 @@ function openQuestion(id) {
   goTo(made, made);
 }
 
-/** What the drawing of the schedule calls when a task is chosen. */
-function select(number) {
-  view.selected = number;
-  trace(number);
-  if (number !== null) openTask(tasks[number].id);
+const haystacks = new Map();
+/** Whether the filter lets a task's row through. Its words may be anywhere in what the page has about the task. */
+function passes(row) {
+  if (view.states.size && ![...view.states].some((state) => row.classList.contains(state))) return false;
+  if (!haystacks.has(row)) haystacks.set(row, row.textContent.toLocaleLowerCase());
+  return view.words.every((word) => haystacks.get(row).includes(word));
+}
+
+/** Shows what passes the filter; until it is cleared, in groups that are open. */
+let openBefore = null;
+function filter() {
+  const filtering = isFiltering();
+  if (filtering) openBefore ??= groups.map((group) => group.open);
+  let found = 0;
+  groups.forEach((group, at) => {
+    const of = [...group.querySelectorAll(".task")];
+    const isShown = view.parent === "" || view.parent === String(at);
+    of.forEach((row) => (row.hidden = !isShown || !passes(row)));
+    const count = of.filter((row) => !row.hidden).length;
+    group.hidden = filtering && count === 0;
+    group.open = filtering || (openBefore?.[at] ?? group.open) || group.querySelector(".task[open]") !== null;
+    found += count;
+  });
+  if (!filtering) openBefore = null;
+  byId("found").textContent = filtering ? `${found} of ${rows.length} tasks` : "";
 }
 
 const foldButton = byId("fold");
-const allOpen = () => rows.length > 0 && rows.every((made) => made.open);
+const allOpen = () => rows.length > 0 && [...groups, ...rows].every((made) => made.open);
 function nameFold() {
   foldButton.textContent = allOpen() ? "Close all" : "Open all";
 }
 foldButton.addEventListener("click", () => {
   const open = !allOpen();
+  if (open) groups.forEach((made) => (made.open = true));
   rows.forEach((made) => (made.open = open));
   nameFold();
 });
 document.addEventListener("toggle", nameFold, true);
 document.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape") return;
-  view.selected = null;
-  trace(null);
-  tell(null);
+  if (event.key === "Enter" && event.target.type === "search") {
+    // It would close what now has the focus.
+    event.preventDefault();
+    const first = rows.find((row) => !row.hidden);
+    if (first) goTo(first, first.querySelector("summary"));
+  } else if (event.key === "Escape") {
+    if (isFiltering()) clearFilter();
+    else if (event.target.type === "search") event.target.blur();
+    tell(null);
+  }
 });
 // On paper nothing can be opened.
 let opened = [];
@@ -66,7 +95,6 @@ addEventListener("beforeprint", () => {
 });
 addEventListener("afterprint", () => opened.forEach((made) => (made.open = false)));
 
-drawIfPossible();
 tell(null);
 if (run.lanes.length) {
   drawCourse();

@@ -1,4 +1,4 @@
-// The tree that a page is about, and what its parts share: which task is selected, and which are shown.
+// The tree that a page is about, and which of its tasks are shown.
 const report = JSON.parse(byId("report").textContent);
 const tasks = report.tasks;
 // Above this, what is off the screen is not laid out.
@@ -62,8 +62,6 @@ function reach(number, step) {
 }
 const before = (number) => reach(number, (leaf) => tasks[leaf].after);
 const behind = (number) => reach(number, usersOf);
-
-const view = { selected: null, states: new Set(), words: [] };
 
 /** Whether the filter lets a task through. */
 function passes(number) {

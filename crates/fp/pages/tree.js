@@ -6,7 +6,7 @@ let current = 0;
 
 /** Shows the rows that pass the filter, with their parents, and of the rest what is not folded away. */
 function showRows() {
-  const filtering = view.states.size > 0 || view.words.length > 0;
+  const filtering = isFiltering();
   const shown = new Array(rows.length).fill(!filtering);
   if (filtering) {
     for (let number = rows.length - 1; number >= 0; number--) {
@@ -141,25 +141,6 @@ byId("fold").addEventListener("click", () => {
   showRows();
 });
 
-byId("search").addEventListener("input", (event) => {
-  view.words = event.target.value.toLocaleLowerCase().split(/\s+/).filter(Boolean);
-  filter();
-});
-for (const chip of document.querySelectorAll(".chip")) {
-  chip.addEventListener("click", () => {
-    const name = chip.dataset.state;
-    if (!view.states.delete(name)) view.states.add(name);
-    chip.setAttribute("aria-pressed", String(view.states.has(name)));
-    filter();
-  });
-}
-function clearFilter() {
-  byId("search").value = "";
-  view.words = [];
-  view.states.clear();
-  document.querySelectorAll(".chip").forEach((chip) => chip.setAttribute("aria-pressed", "false"));
-  filter();
-}
 function filter() {
   showRows();
   fade();

@@ -148,8 +148,22 @@ impl Tab {
         self.visit(&path)
     }
 
+    /// Like [`Tab::open`], for a tab without scripts.
+    pub(crate) fn open_still(&mut self, page: &str) {
+        let path = self.profile.path().join("page.html");
+        fs::write(&path, page).unwrap();
+        self.load(&path);
+    }
+
     fn visit(&mut self, path: &Path) -> Duration {
         let start = Instant::now();
+        self.load(path);
+        // A page takes two frames to appear on the screen.
+        self.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
+        start.elapsed()
+    }
+
+    fn load(&mut self, path: &Path) {
         self.events.clear();
         self.call(
             "Page.navigate",
@@ -163,9 +177,6 @@ impl Tab {
             let event = self.message("the page's load");
             self.events.push(event);
         }
-        // A page takes two frames to appear on the screen.
-        self.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
-        start.elapsed()
     }
 
     /// Evaluates an expression in the page, and awaits it if it is a promise.

@@ -1,5 +1,6 @@
 //! The page of a run, used in Chromium as a reader uses it: with the mouse, and with the keyboard alone.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use insta::assert_snapshot;
@@ -19,18 +20,32 @@ const TOLD: &str =
     "[...document.querySelector('#told').children].map(e => e.textContent).join(' | ')";
 
 /// The entries of a log, each with its time in seconds after the start of the run.
-#[derive(Default)]
-struct Log {
+pub(super) struct Log {
     entries: Vec<(u64, Value)>,
+    /// The trees before and after the next attempt, and the commit that comes of it.
+    pub(super) base: String,
+    pub(super) tree: String,
+    pub(super) commit: String,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self {
+            entries: Vec::new(),
+            base: "a".to_owned(),
+            tree: "a".to_owned(),
+            commit: "c0ffee1".repeat(6)[..40].to_owned(),
+        }
+    }
 }
 
 impl Log {
-    fn add(&mut self, seconds: u64, events: Value) {
+    pub(super) fn add(&mut self, seconds: u64, events: Value) {
         self.entries.push((seconds, events));
     }
 
     /// Adds one attempt, from its claim to its verdict. Returns its end, in seconds after the start of the run.
-    fn attempt(
+    pub(super) fn attempt(
         &mut self,
         task: &str,
         owner: &str,
@@ -43,7 +58,7 @@ impl Log {
         let reasons = if pass { vec![] } else { vec![evidence] };
         let begins = if iteration == 1 {
             json!({ "claimed": { "task": task, "owner": owner, "token": "t", "iteration": 1,
-                "base": { "tree": "a", "head": "b" } } })
+                "base": { "tree": self.base, "head": "b" } } })
         } else {
             json!({ "resumed": { "task": task, "owner": owner } })
         };
@@ -51,7 +66,7 @@ impl Log {
         self.add(from, json!([begins]));
         self.add(
             from + 60,
-            json!([{ "submitted": { "task": task, "owner": owner, "tree": "a", "files": files } }]),
+            json!([{ "submitted": { "task": task, "owner": owner, "tree": self.tree, "files": files } }]),
         );
         self.add(
             from + 70,
@@ -66,7 +81,7 @@ impl Log {
         let judged = json!({ "judged": { "task": task, "iteration": iteration, "pass": pass, "summary": evidence,
             "reasons": reasons, "judgements": [{ "criterion": 1, "pass": pass, "evidence": evidence }] } });
         let end = if pass {
-            json!({ "completed": { "task": task, "commit": "c0ffee1c0ffee1c0ffee1c0ffee1c0ffee1c0ffe" } })
+            json!({ "completed": { "task": task, "commit": self.commit } })
         } else {
             json!({ "sentBack": { "task": task, "iteration": iteration + 1, "token": "u", "feedback": evidence } })
         };
@@ -75,13 +90,28 @@ impl Log {
     }
 
     /// The page of the run with this log.
-    fn page(mut self, tasks: &[(String, String)]) -> String {
+    fn page(self, tasks: &[(String, String)]) -> String {
+        self.page_in(&Environment::new().repo(), tasks)
+    }
+
+    /// The page of the run with this log in a repository. A task `PARENT.NUMBER` is below its parent.
+    pub(super) fn page_in(
+        mut self,
+        environment: &Environment,
+        tasks: &[(String, String)],
+    ) -> String {
         let mut tree = String::from("- [ID: root] Serve the accounts (Complexity: 5)\n");
-        let mut leaves = Vec::new();
+        let (mut leaves, mut parents) = (Vec::new(), BTreeSet::new());
         for (id, title) in tasks {
+            let parent = id.split_once('.').map(|(parent, _)| parent);
+            if let Some(parent) = parent.filter(|parent| parents.insert(*parent)) {
+                let _ = writeln!(tree, "- [ID: {parent}] Part {parent} (Complexity: 6)");
+            }
+            let indent = if parent.is_some() { "  " } else { "" };
             let _ = writeln!(
                 tree,
-                "- [ID: {id}] {title} (Complexity: 2)\n  - Acceptance:\n    - {title}\n  - Dependencies: none\n  - Files: src/{id}.rs"
+                "{indent}- [ID: {id}] {title} (Complexity: 2)\n{indent}  - Acceptance:\n{indent}    - {title}\n\
+                 {indent}  - Dependencies: none\n{indent}  - Files: src/{id}.rs"
             );
             leaves.push(json!({ "id": id, "title": title, "hash": id, "complexity": 2 }));
         }
@@ -99,7 +129,6 @@ impl Log {
                 json!({ "schemaVersion": 1, "seq": number + 1, "at": at, "events": events });
             let _ = writeln!(log, "{entry}");
         }
-        let environment = Environment::new().repo();
         environment.plan(&tree);
         environment.write(&format!(".fractal-planner/plans/{PLAN}/events.jsonl"), log);
         environment
@@ -164,7 +193,7 @@ fn opened(page: fn() -> String) -> Option<Tab> {
 }
 
 /// Asserts that there were no errors, and no requests except for the page itself.
-fn assert_quiet(tab: &mut Tab) {
+pub(super) fn assert_quiet(tab: &mut Tab) {
     assert_eq!(tab.complaints(), Vec::<String>::new());
     assert_eq!(
         tab.requests(),
@@ -306,10 +335,11 @@ fn a_task_has_its_evidence_behind_one_click() {
         tab.text("document.querySelector('#fold').textContent"),
         "Close all"
     );
-    // A task in the graph leads to the same place.
     tab.click("#fold");
-    tab.click(".node[data-task='2']");
-    assert_eq!(tab.eval("document.querySelector('#t1').open"), true);
+    assert_eq!(
+        tab.eval("document.querySelectorAll('.task[open]').length"),
+        0
+    );
     assert_quiet(&mut tab);
 }
 
@@ -474,11 +504,6 @@ fn it_fits_narrow_and_wide_and_on_paper() {
         let over = tab.eval("document.scrollingElement.scrollWidth - innerWidth");
         assert!(over.as_i64().unwrap() <= 0, "{width}: {over} too wide");
     }
-    tab.prefer("prefers-reduced-motion", "reduce");
-    assert_eq!(
-        tab.text("getComputedStyle(document.querySelector('.node')).transitionDuration"),
-        "0s"
-    );
     let pdf = tab.call("Page.printToPDF", json!({"printBackground": true}));
     assert!(pdf["data"].as_str().unwrap().len() > 10_000);
     assert_quiet(&mut tab);
@@ -507,8 +532,8 @@ fn costly() -> String {
 }
 
 /// Elements whose text is clipped, except inside the drawings.
-const CLIPPED: &str = "[...document.querySelectorAll('body *:not(.hidden, .skip)')].filter(e => e.getClientRects().length \
-     && !e.closest('#course, #graph') && getComputedStyle(e).overflow !== 'visible' \
+pub(super) const CLIPPED: &str = "[...document.querySelectorAll('body *:not(.hidden, .skip)')].filter(e => e.getClientRects().length \
+     && !e.closest('#course, svg') && getComputedStyle(e).overflow !== 'visible' \
      && (e.scrollWidth > e.clientWidth + 1 || e.scrollHeight > e.clientHeight + 1)).map(e => `${e.tagName}#${e.id}.${e.className}`)";
 
 #[test]
@@ -522,6 +547,14 @@ fn on_paper_everything_is_open_and_nothing_is_cut() {
     1 | 1 | builder | claude some-model | 41k | 0.04
     1 | 1 | verifier | claude some-model | 41k | 0.04
     ");
+    // A step for each of forty reports, and the end.
+    let steps = "document.querySelector('.cost path').getAttribute('d').split('H').length - 1";
+    assert_eq!(tab.eval(steps), 41);
+    let facts = tab.text("document.querySelector('.task .facts').textContent");
+    assert!(
+        facts.starts_with("19 sent back 1 asked") && facts.contains("$1.38"),
+        "{facts}"
+    );
     let closed = "document.querySelectorAll('details:not([open])').length";
     assert_ne!(tab.eval(closed), 0);
     // As the browser does when it prints.
@@ -598,7 +631,7 @@ fn hostile_texts_are_text() {
         tab.eval("document.querySelectorAll('img, iframe, a:not(.skip)').length"),
         0
     );
-    assert_eq!(tab.eval("document.querySelectorAll('script').length"), 3);
+    assert_eq!(tab.eval("document.querySelectorAll('script').length"), 2);
     let normal = |text: &str| text.split_whitespace().collect::<String>().replace('`', "");
     for (number, title) in HOSTILE.iter().enumerate() {
         let title = normal(title);

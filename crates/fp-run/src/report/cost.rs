@@ -103,7 +103,7 @@ pub fn spent_in_words(tokens: TokenUse, micro_usd: Option<u64>) -> String {
 }
 
 /// Dollars to the whole cent; an amount below one cent is shown with four decimals.
-pub(super) fn in_cents(micro: u64) -> String {
+pub fn in_cents(micro: u64) -> String {
     match micro {
         1..10_000 => format!("0.{:04}", micro.div_ceil(100)),
         _ => format!(

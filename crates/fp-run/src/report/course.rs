@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::log::task_of;
 use super::run_page::{
     AttemptEnd, BarKind, JudgedCriterion, LaneBar, RunCommit, RunLane, RunPause, RunQuestion,
-    RunTimes, TaskAttempt, TaskTry, TryOutcome, worked_between,
+    RunTimes, TaskAttempt, TaskTry, TryOutcome, TryWork, worked_between,
 };
 use super::tree::TreeReport;
 use crate::run::State;
@@ -25,6 +25,7 @@ pub(super) struct Course {
     pub(super) trial_notes: Vec<String>,
     pub(super) tries: BTreeMap<TaskId, Vec<TaskTry>>,
     pub(super) revisions: usize,
+    pub(super) spent: Vec<(Timestamp, u64, u64)>,
     /// The hash of each approved leaf.
     approved: BTreeMap<TaskId, String>,
     /// The builders' lanes, in order of first claim.
@@ -89,6 +90,10 @@ impl Course {
                     asked.by = *by;
                 }
             }
+            Event::AgentSpent { cost, .. } => {
+                let spent = (at, cost.micro_usd.unwrap_or(0), cost.tokens.total());
+                self.spent.push(spent);
+            }
             Event::CommitStarted { task, intent } => {
                 self.subjects
                     .insert(task.clone(), intent.subject().to_owned());
@@ -118,21 +123,28 @@ impl Course {
             if let Some(last) = tries.last_mut() {
                 last.take_event(event, at);
             }
+            let last = tries.last();
             let begun = match event {
                 Event::Claimed {
-                    owner, iteration, ..
-                } => Some((owner.clone(), *iteration)),
+                    owner,
+                    iteration,
+                    base,
+                    ..
+                } => Some((owner, *iteration, &base.tree)),
                 Event::SentBack {
                     iteration,
                     token: Some(_),
+                    base,
                     ..
-                } => {
-                    let last = tries.last();
-                    last.map(|last| (last.attempt.builder.clone(), *iteration))
-                }
+                } => last.map(|last| {
+                    let base = base.as_ref().map_or(&last.work.base, |base| &base.tree);
+                    (&last.attempt.builder, *iteration, base)
+                }),
                 _ => None,
             };
-            let begun = begun.map(|(builder, iteration)| TaskTry::new(builder, iteration, at));
+            let begun = begun.map(|(builder, iteration, base)| {
+                TaskTry::new(builder.clone(), iteration, base.clone(), at)
+            });
             tries.extend(begun);
         }
         self.settle_questions(event, at);
@@ -346,7 +358,7 @@ impl RunQuestion {
 }
 
 impl TaskTry {
-    fn new(builder: AgentName, iteration: u32, from: Timestamp) -> Self {
+    fn new(builder: AgentName, iteration: u32, base: String, from: Timestamp) -> Self {
         Self {
             attempt: TaskAttempt {
                 iteration,
@@ -359,6 +371,10 @@ impl TaskTry {
             verifier: None,
             nudges: 0,
             files: Vec::new(),
+            work: TryWork {
+                base,
+                ..TryWork::default()
+            },
             checks: Vec::new(),
             criteria: Vec::new(),
             summary: String::new(),
@@ -372,8 +388,10 @@ impl TaskTry {
                 self.verifier = Some(due.name.clone());
             }
             Event::Nudged { .. } => self.nudges += 1,
-            Event::Submitted { files, .. } => {
+            Event::Submitted { files, tree, .. } => {
                 self.submitted_at = Some(at);
+                self.work.tree.clone_from(tree);
+                self.work.changes.clone_from(files);
                 self.files = files.iter().map(changed_file).collect();
             }
             Event::Verified { work, .. } => {

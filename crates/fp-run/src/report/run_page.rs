@@ -18,6 +18,7 @@ use crate::run::State;
 use crate::run::event::{Decider, Entry, Note};
 use crate::run::state::TaskState;
 use crate::verification::Check;
+use crate::verification::change::Change;
 use fp_plan::plan::id::{AgentName, PlanId, TaskId};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -59,6 +60,9 @@ pub struct RunPage<'p> {
     /// The cost of the agents, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<CostReport>,
+    /// When agents reported what they had spent: millionths of a dollar, and tokens.
+    #[serde(skip)]
+    pub spent: Vec<(Timestamp, u64, u64)>,
     pub tasks: Vec<RunTask>,
     pub tree: TreeReport<'p>,
 }
@@ -134,7 +138,7 @@ impl RunPause {
 const SHORTEST_PAUSE: u64 = 60_000;
 
 /// Milliseconds between two moments, without the pauses.
-pub(super) fn worked_between(from: Timestamp, to: Timestamp, pauses: &[RunPause]) -> u64 {
+pub fn worked_between(from: Timestamp, to: Timestamp, pauses: &[RunPause]) -> u64 {
     let paused: u64 = pauses
         .iter()
         .map(|pause| millis_between(pause.from.max(from), pause.to.min(to)))
@@ -231,9 +235,20 @@ pub struct TaskTry {
     /// Number of times the builder was told to continue.
     pub nudges: u32,
     pub files: Vec<String>,
+    /// The work as trees of git, which may have lost them.
+    #[serde(skip)]
+    pub work: TryWork,
     pub checks: Vec<Check>,
     pub criteria: Vec<JudgedCriterion>,
     pub summary: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TryWork {
+    pub base: String,
+    /// Empty until something is handed in.
+    pub tree: String,
+    pub changes: Vec<Change>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -321,6 +336,7 @@ impl<'p> RunPage<'p> {
             requirements: Vec::new(),
             end_checks: status.end_checks,
             cost: status.cost,
+            spent: course.spent,
             tasks,
             tree,
         }

@@ -246,6 +246,26 @@ fn tries_say_what_was_judged() {
 }
 
 #[test]
+fn each_try_has_the_trees_of_its_work() {
+    let back = |iteration: u32, base: Value| json!([{ "sentBack": { "task": "1", "iteration": iteration, "token": "u", "feedback": "no", "base": base } }]);
+    let page = page(
+        &[
+            (0, start(&[leaf("1", &[])])),
+            (1, json!([claimed("1", "builder-1", 1)])),
+            (2, json!([submitted("1", "builder-1")])),
+            (3, back(2, Value::Null)),
+            (4, back(3, json!({ "tree": "c", "head": "d" }))),
+        ],
+        TREE,
+    );
+    let works = page.tasks[0].tries.iter().map(|one| &one.work);
+    let told: Vec<(&str, &str, usize)> = works
+        .map(|work| (&*work.base, &*work.tree, work.changes.len()))
+        .collect();
+    assert_eq!(told, [("a", "a", 1), ("a", "", 0), ("c", "", 0)]);
+}
+
+#[test]
 fn pauses_count_nowhere() {
     let leaves = [leaf("1", &[]), leaf("2", &[])];
     let [begun, done] = completed("1");
