@@ -1,4 +1,4 @@
-//! Makes the pictures of the README: a run of sixteen tasks by three scripted builders, recorded in a terminal, and the
+//! Makes the pictures of the README and of docs/pages.md: a run of sixteen tasks by three scripted builders, recorded in a terminal, and the
 //! pages of its plan and of the run. The program is the real one. A scripted builder works for seconds, so the times in
 //! the log are stretched before the page of the run is written.
 
@@ -40,6 +40,10 @@ fn main() -> Outcome<()> {
     let page = scratch.path().join("report.html");
     stage.fp(&["report", "--out", &page.to_string_lossy()])?;
     capture(&page, &out.join("report.png"), (1280, 900))?;
+    // The task whose first attempt compares signatures byte by byte.
+    let change = scratch.path().join("change.html");
+    fs::write(&change, only_task(&fs::read_to_string(&page)?, 4)?)?;
+    capture(&change, &out.join("change.png"), (1280, 560))?;
     if std::env::var_os("FP_KEEP").is_some() {
         writeln!(std::io::stdout(), "kept in {}", scratch.keep().display())?;
     }
@@ -71,6 +75,21 @@ fn stretch(log: &Path) -> Outcome<()> {
         fs::remove_file(snapshot)?;
     }
     Ok(())
+}
+
+/// The page of a run with nothing but one task, which is open.
+fn only_task(page: &str, number: usize) -> Outcome<String> {
+    let missing = || format!("the page has no task {number}");
+    let (head, body) = page.split_once("<body>").ok_or_else(missing)?;
+    let (class, rest) = body
+        .split_once(&format!("\" id=\"t{number}\">"))
+        .ok_or_else(missing)?;
+    let (_, class) = class.rsplit_once("class=\"").ok_or_else(missing)?;
+    let end = rest.find("<details class=\"task").ok_or_else(missing)?;
+    let task = rest.get(..end).ok_or_else(missing)?;
+    Ok(format!(
+        "{head}<body><main><section class=\"pane tasks\"><details class=\"{class}\" open>{task}</section></main></body></html>"
+    ))
 }
 
 /// Captures the top of a page.

@@ -76,7 +76,21 @@ if [ "$1" = builder ]; then
   size=$(printf '%s\n' "$file" | wc -c)
   sleep "$((size % 4 + 1)).$((size * 7 % 10))"
   mkdir -p "$(dirname "$file")"
-  echo "def step_$(wc -l <"$file" 2>/dev/null || echo 0)(): return True" >>"$file"
+  name=$(basename "$file" .py) number=$(cat "$file" 2>/dev/null | grep -c '^def ')
+  [ -e "$file" ] || echo 'from dataclasses import dataclass' >"$file"
+  cat >>"$file" <<END
+
+@dataclass
+class Step$number:
+    event: str
+    attempts: int = 0
+
+def ${name}_$number(step):
+    """Take one event on, or say why not."""
+    if step.event == "":
+        raise ValueError("an event needs an id")
+    return step.attempts < $size
+END
   $(printf '%s\n' "$payload" | grep -o 'fp submit .* --claim [0-9a-f]*$') >/dev/null
   echo "{\"usage\": {\"input_tokens\": $((size * 900)), \"cache_read_input_tokens\": $((size * 9000)), \"output_tokens\": $((size * 160))}, \"cost_usd\": 0.$((size + 9))}"
 else
@@ -122,7 +136,7 @@ impl Stage {
             fs::set_permissions(&agent, fs::Permissions::from_mode(0o755))?;
         }
         let start = [&*agent.to_string_lossy(), "{role}", "{prompt}", "{name}"];
-        let settings = serde_json::json!({ "agents": {
+        let settings = serde_json::json!({ "verify": { "judge": "each" }, "agents": {
             "builder": { "program": "scripted" }, "verifier": { "program": "scripted" },
             "programs": { "scripted": { "start": start } },
         } });
