@@ -213,7 +213,7 @@ fn what_is_in_the_way_is_said_with_a_way_on() {
     let without = environment.fp(&["pr", PLAN]);
     assert!(without.stdout.contains("## Look at first"), "{without}");
     insta::assert_snapshot!(without.stderr, @"
-    error: fp/sample-20261121 is pushed, and no pull request is open for it: `glab` is not installed, and gitlab.example.org is reached by it; install it, and log in: `glab auth login --hostname gitlab.example.org`
+    error: fp/sample-20261121 is pushed, and no pull request is open for it: gitlab.example.org is a GitLab, and only GitHub has a program that is called here; do that part by hand
     hint: open it with the text above at https://gitlab.example.org/team/repo/-/merge_requests/new?merge_request[source_branch]=fp/sample-20261121&merge_request[target_branch]=main
     ");
     // Somebody pushes to the branch.

@@ -1,5 +1,5 @@
-//! The code host of a remote, by its own program: `gh` for GitHub, `glab` for GitLab. `fp` has no access of its own: what
-//! reaches the host goes through the program that the user has logged in, with arguments and never through a shell.
+//! The code host of a remote, by its own program: `gh` for GitHub. `fp` has no access of its own: what reaches the host
+//! goes through the program that the user has logged in, with arguments and never through a shell.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{HostError, HostResult};
 use crate::platform;
-use crate::process::{Limits, ProgramAnswer, run_to_end};
+use crate::process::{Limits, run_to_end};
 
 /// Limits on a call of the host's program.
 const LIMITS: Limits = Limits {
@@ -88,13 +88,11 @@ impl HostedRepo {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenRequest {
-    #[serde(alias = "iid")]
     pub number: u64,
-    #[serde(alias = "web_url")]
     pub url: String,
-    #[serde(alias = "description", default)]
+    #[serde(default)]
     pub body: String,
-    #[serde(alias = "draft", default)]
+    #[serde(default)]
     pub is_draft: bool,
 }
 
@@ -140,18 +138,21 @@ impl Forge {
     /// The program for the host of `repo`.
     ///
     /// # Errors
-    /// It isn't installed.
+    /// It isn't installed, or the host is no GitHub.
     pub fn find(repo: HostedRepo) -> HostResult<Self> {
-        let name = if repo.is_gitlab() { "glab" } else { "gh" };
+        let host = &repo.host;
+        if repo.is_gitlab() {
+            let said =
+                format!("{host} is a GitLab, and only GitHub has a program that is called here");
+            return Err(HostError::failed(said).with_hint("do that part by hand"));
+        }
         let search = std::env::var_os("PATH").unwrap_or_default();
-        let program = platform::find_program(name, &search).ok_or_else(|| {
+        let program = platform::find_program("gh", &search).ok_or_else(|| {
             HostError::failed(format!(
-                "`{name}` is not installed, and {} is reached by it",
-                repo.host
+                "`gh` is not installed, and {host} is reached by it"
             ))
             .with_hint(format!(
-                "install it, and log in: `{name} auth login --hostname {}`",
-                repo.host
+                "install it, and log in: `gh auth login --hostname {host}`"
             ))
         })?;
         Ok(Self { program, repo })
@@ -163,19 +164,10 @@ impl Forge {
     /// The program fails.
     pub fn open_request(&self, head: &str) -> HostResult<Option<OpenRequest>> {
         let branch = head.split_once(':').map_or(head, |(_, branch)| branch);
-        let found: Vec<OpenRequest> = match self.repo.is_gitlab() {
-            true => self.json(&["mr", "list", "--source-branch", branch, "--output", "json"])?,
-            false => self.json(&[
-                "pr",
-                "list",
-                "--head",
-                branch,
-                "--state",
-                "open",
-                "--json",
-                "number,url,body,isDraft",
-            ])?,
-        };
+        let fields = "number,url,body,isDraft";
+        let found: Vec<OpenRequest> = self.json(&[
+            "pr", "list", "--head", branch, "--state", "open", "--json", fields,
+        ])?;
         Ok(found.into_iter().next())
     }
 
@@ -184,48 +176,10 @@ impl Forge {
     /// # Errors
     /// The program fails.
     pub fn create(&self, text: RequestText<'_>) -> HostResult<String> {
-        let RequestText {
-            head,
-            base,
-            title,
-            body,
-            draft,
-        } = text;
-        let (mut args, input) = match self.repo.is_gitlab() {
-            true => (
-                vec![
-                    "mr",
-                    "create",
-                    "--yes",
-                    "--source-branch",
-                    head,
-                    "--target-branch",
-                    base,
-                    "--title",
-                    title,
-                    "--description",
-                    body,
-                ],
-                "",
-            ),
-            false => (
-                vec![
-                    "pr",
-                    "create",
-                    "--head",
-                    head,
-                    "--base",
-                    base,
-                    "--title",
-                    title,
-                    "--body-file",
-                    "-",
-                ],
-                body,
-            ),
-        };
-        args.extend(draft.then_some("--draft"));
-        let said = self.call(&args, input)?;
+        let mut args = vec!["pr", "create", "--head", text.head, "--base", text.base];
+        args.extend(["--title", text.title, "--body-file", "-"]);
+        args.extend(text.draft.then_some("--draft"));
+        let said = self.call(&args, text.body)?;
         let mut words = said.split_whitespace().rev();
         let url = words.find(|word| word.starts_with("https://") || word.starts_with("http://"));
         Ok(url.unwrap_or_default().to_owned())
@@ -236,28 +190,16 @@ impl Forge {
     /// # Errors
     /// The program fails.
     pub fn edit(&self, number: u64, text: RequestText<'_>, ready: bool) -> HostResult<()> {
-        let (number, RequestText { title, body, .. }) = (number.to_string(), text);
-        if self.repo.is_gitlab() {
-            let mut args = vec![
-                "mr",
-                "update",
-                &number,
-                "--title",
-                title,
-                "--description",
-                body,
-            ];
-            args.extend(ready.then_some("--ready"));
-            return self.call(&args, "").map(drop);
-        }
         // `gh pr edit` reads more than it changes, which takes rights to projects.
         let pull = format!("repos/{}/pulls/{number}", self.repo.path);
-        let title = format!("title={title}");
+        let title = format!("title={}", text.title);
         let args = ["api", "--hostname", &self.repo.host, "--method", "PATCH"];
         let fields = ["--raw-field", &title, "--field", "body=@-", "--silent"];
-        self.run(&[&args[..], &[&pull], &fields].concat(), body)?;
+        self.run(&[&args[..], &[&pull], &fields].concat(), text.body)?;
         match ready {
-            true => self.call(&["pr", "ready", &number], "").map(drop),
+            true => self
+                .call(&["pr", "ready", &number.to_string()], "")
+                .map(drop),
             false => Ok(()),
         }
     }
@@ -267,7 +209,6 @@ impl Forge {
     /// # Errors
     /// There is none, or the program fails.
     pub fn issue(&self, number: u64) -> HostResult<HostIssue> {
-        self.expect_github("issues")?;
         self.json(&[
             "issue",
             "view",
@@ -282,7 +223,6 @@ impl Forge {
     /// # Errors
     /// The program fails, or answers with something else.
     pub fn open_threads(&self, number: u64) -> HostResult<Vec<ReviewThread>> {
-        self.expect_github("discussions")?;
         let (query, number) = (format!("query={THREADS}"), format!("number={number}"));
         let (owner, name) = (
             format!("owner={}", self.repo.owner()),
@@ -334,16 +274,6 @@ impl Forge {
             .map(drop)
     }
 
-    fn expect_github(&self, what: &str) -> HostResult<()> {
-        match self.repo.is_gitlab() {
-            true => Err(
-                HostError::failed(format!("only {what} of GitHub can be read"))
-                    .with_hint("give the text itself as the goal, or as a task"),
-            ),
-            false => Ok(()),
-        }
-    }
-
     fn graphql<T: DeserializeOwned>(&self, args: &[&str]) -> HostResult<T> {
         let head = ["api", "--hostname", &self.repo.host, "graphql"];
         self.parsed(&self.run(&[&head, args].concat(), "")?)
@@ -355,84 +285,53 @@ impl Forge {
 
     fn parsed<T: DeserializeOwned>(&self, said: &str) -> HostResult<T> {
         serde_json::from_str(said).map_err(|error| {
-            HostError::failed(format!(
-                "`{}` answered with something unexpected: {error}",
-                self.name()
-            ))
-            .with_hint(format!("update `{}`", self.name()))
+            HostError::failed(format!("`gh` answered with something unexpected: {error}"))
+                .with_hint("update `gh`")
         })
-    }
-
-    fn name(&self) -> &'static str {
-        if self.repo.is_gitlab() { "glab" } else { "gh" }
     }
 
     /// Calls the program for the repository.
     fn call(&self, args: &[&str], input: &str) -> HostResult<String> {
-        let repo = match self.repo.is_gitlab() {
-            true => format!("https://{}/{}", self.repo.host, self.repo.path),
-            false => format!("{}/{}", self.repo.host, self.repo.path),
-        };
+        let repo = format!("{}/{}", self.repo.host, self.repo.path);
         self.run(&[args, &["--repo", &repo]].concat(), input)
     }
 
     fn run(&self, args: &[&str], input: &str) -> HostResult<String> {
         let mut command = Command::new(&self.program);
-        command
-            .args(args)
-            .env("GH_PROMPT_DISABLED", "1")
-            .env("NO_PROMPT", "1")
-            .env("NO_COLOR", "1");
-        let name = self.name();
-        let ended = run_to_end(command, input.as_bytes(), LIMITS)
-            .map_err(HostError::doing(&format!("start `{name}`")))?;
-        let ProgramAnswer {
-            end,
-            stdout,
-            stderr,
-        } = ended;
-        match end {
-            CommandEnd::Exited(0) => Ok(stdout.to_text()),
-            CommandEnd::TimedOut(_) => Err(HostError::failed(format!(
-                "`{name}` did not answer within a minute"
-            ))
-            .with_hint("try again when the host can be reached")),
-            _ => Err(self.refusal(&args[..2.min(args.len())].join(" "), &stderr.to_text())),
+        let command_line = args[..2.min(args.len())].join(" ");
+        command.args(args);
+        command.env("GH_PROMPT_DISABLED", "1").env("NO_COLOR", "1");
+        let ended = run_to_end(command, input.as_bytes(), LIMITS);
+        let ended = ended.map_err(HostError::doing("start `gh`"))?;
+        match ended.end {
+            CommandEnd::Exited(0) => Ok(ended.stdout.to_text()),
+            CommandEnd::TimedOut(_) => {
+                Err(HostError::failed("`gh` did not answer within a minute")
+                    .with_hint("try again when the host can be reached"))
+            }
+            _ => Err(self.refusal(&command_line, &ended.stderr.to_text())),
         }
     }
 
-    fn refusal(&self, what: &str, said: &str) -> HostError {
-        let (name, host) = (self.name(), &self.repo.host);
-        let lines: Vec<&str> = said
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty())
-            .collect();
-        let told = lines.iter().take(3).copied().collect::<Vec<_>>().join("; ");
+    fn refusal(&self, command_line: &str, said: &str) -> HostError {
+        let HostedRepo { host, path } = &self.repo;
+        let lines = said.lines().map(str::trim);
+        let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).take(3).collect();
         let lower = said.to_lowercase();
         let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
         let hint = if has(&["rate limit"]) {
             "wait until the host answers again; nothing is lost".to_owned()
         } else if has(&["auth login", "bad credentials", "http 401", "gh_token"]) {
-            format!("log in: `{name} auth login --hostname {host}`")
-        } else if has(&[
-            "http 403",
-            "permission",
-            "not accessible",
-            "forbidden",
-            "scope",
-        ]) {
+            format!("log in: `gh auth login --hostname {host}`")
+        } else if has(&["http 403", "permission", "not accessible", "forbidden"]) {
             format!(
-                "the login may not do that: `{name} auth refresh --hostname {host} --scopes repo`, or ask whoever owns the repository"
+                "the login may not do that: `gh auth refresh --hostname {host} --scopes repo`, or ask whoever owns the repository"
             )
         } else {
-            format!(
-                "`{name} repo view {host}/{}` shows whether the repository can be reached",
-                self.repo.path
-            )
+            format!("`gh repo view {host}/{path}` shows whether the repository can be reached")
         };
-        let told = fp_plan::text::visible_line(&told);
-        HostError::failed(format!("`{name} {what}` failed: {told}")).with_hint(hint)
+        let told = fp_plan::text::visible_line(&lines.join("; "));
+        HostError::failed(format!("`gh {command_line}` failed: {told}")).with_hint(hint)
     }
 }
 

@@ -22,8 +22,8 @@ use crate::error::{CommandError, CommandResult};
 
 /// Push the branch of a plan, and open or update its pull request
 ///
-/// The text is for a reviewer: what was asked and built, what to look at first, how it was verified. `gh` or `glab`, as
-/// you have logged them in, open it; without them the text is printed, with the address to open it at. What people
+/// The text is for a reviewer: what was asked and built, what to look at first, how it was verified. `gh`, as you
+/// have logged it in, opens it; without it the text is printed, with the address to open it at. What people
 /// write around the text stays when it is updated.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PrArgs {
