@@ -103,8 +103,8 @@ impl PlanSource {
             interview.as_ref(),
             &programs,
         );
-        // Only an import's log says which work was already done; other logs aren't read, to save time. The doctor
-        // reports an unreadable log; it must not prevent corrections of the tree.
+        // Only an import's log says which work was already done; other logs aren't read, to save time. An
+        // unreadable log must not prevent corrections of the tree.
         let imported = self
             .plan
             .as_ref()

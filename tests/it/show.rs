@@ -360,7 +360,7 @@ fn states_and_findings_have_their_colours_where_the_terminal_has_any() {
     let commands: [&[&str]; 4] = [
         &["show"],
         &["status", "--ready"],
-        &["doctor", PLAN],
+        &["doctor"],
         &["validate", "broken.md"],
     ];
     let plain = commands.map(|args| told(&environment, args));
@@ -380,7 +380,7 @@ fn states_and_findings_have_their_colours_where_the_terminal_has_any() {
         "{ready}"
     );
     assert!(
-        doctor.contains("  ~[32mok~[0m       files        all can be read\n"),
+        doctor.contains("  ~[32mok~[0m       settings     all can be read\n"),
         "{doctor}"
     );
     assert!(

@@ -282,12 +282,7 @@ fn an_entry_that_came_by_a_pull_stops_the_run_and_approving_begins_anew() {
     ] {
         stopped(args);
     }
-    for args in [
-        &["status", PLAN][..],
-        &["log", PLAN],
-        &["show", PLAN],
-        &["doctor", PLAN],
-    ] {
+    for args in [&["status", PLAN][..], &["log", PLAN], &["show", PLAN]] {
         assert_ne!(environment.fp(args).code, 2, "{args:?} reads");
     }
     // A snapshot that appears to belong to that log.

@@ -24,7 +24,7 @@ use jiff::Timestamp;
 use self::chain::Chain;
 pub use self::chain::log_of_user;
 pub(crate) use self::reader::line_version;
-pub use self::reader::{ExaminedLog, LogLine, LogReader, Past, Portion};
+pub use self::reader::{LogLine, LogReader, Past, Portion};
 use self::reader::{line_entry, whole_lines};
 pub use self::shared::Synced;
 use self::shared::Waiting;
@@ -144,7 +144,7 @@ impl Store {
         };
         let Replayed {
             state, whole, code, ..
-        } = self.replay(&text, key.as_ref()).checked()?;
+        } = self.replay(&text, key.as_ref())?;
         let mut notices = Vec::new();
         if whole < text.len() {
             notices.push(torn_off(&path, text.len() - whole));
@@ -161,8 +161,8 @@ impl Store {
         })
     }
 
-    /// Folds the log in `text`, up to the first invalid line.
-    fn replay(&self, text: &[u8], key: Option<&MachineKey>) -> Replayed {
+    /// Folds the log in `text`. Fails if a line isn't an entry.
+    fn replay(&self, text: &[u8], key: Option<&MachineKey>) -> HostResult<Replayed> {
         let path = self.log_file();
         let mut chain = Chain::new(key, &self.plan_id, "");
         let mut replayed = Replayed {
@@ -170,25 +170,17 @@ impl Store {
             entries: Vec::new(),
             whole: whole_lines(text),
             code: String::new(),
-            fault: None,
         };
         let state = &mut replayed.state;
         for (line, number) in text[..replayed.whole].split(|b| *b == b'\n').zip(1..) {
-            match line_entry(&path, number, line, state.seq + 1) {
-                Ok(None) => {}
-                Ok(Some(entry)) => {
-                    let is_own = chain.read(line);
-                    state.apply_line(&entry, &chain.last, is_own);
-                    replayed.entries.push(entry);
-                }
-                Err(fault) => {
-                    replayed.fault = Some(fault);
-                    break;
-                }
+            if let Some(entry) = line_entry(&path, number, line, state.seq + 1)? {
+                let is_own = chain.read(line);
+                state.apply_line(&entry, &chain.last, is_own);
+                replayed.entries.push(entry);
             }
         }
         replayed.code = chain.last;
-        replayed
+        Ok(replayed)
     }
 
     /// The key for writing entries. Creates it if there is none.
@@ -275,18 +267,6 @@ struct Replayed {
     whole: usize,
     /// The code of the last line.
     code: String,
-    /// The error in the first invalid line. Nothing after that line is read.
-    fault: Option<HostError>,
-}
-
-impl Replayed {
-    /// Fails if a line isn't an entry.
-    fn checked(self) -> HostResult<Self> {
-        match self.fault {
-            Some(fault) => Err(fault),
-            None => Ok(self),
-        }
-    }
 }
 
 /// A locked ledger; events can be appended as long as it lives.

@@ -236,13 +236,7 @@ fn commands_of_an_imported_plan_do_not_run_before_it_is_approved() {
     );
     environment.done(&["import", "old"]);
     let plan = only_plan(&environment);
-    for args in [
-        &["validate"][..],
-        &["plan"],
-        &["show"],
-        &["status"],
-        &["doctor"],
-    ] {
+    for args in [&["validate"][..], &["plan"], &["show"], &["status"]] {
         environment.fp(&[args, &[plan.as_str()]].concat());
     }
     for args in [

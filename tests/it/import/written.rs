@@ -102,8 +102,7 @@ fn pages_of_a_plan_of_fractal_planner_come_along() {
         environment.read("old/research.md")
     );
     assert!(!environment.path(&format!("{folder}/evidence")).exists());
-    let doctor = environment.fp(&["doctor", &plan]);
-    assert_eq!(doctor.code, 0, "{doctor}");
+    environment.done(&["status", &plan]);
 }
 
 #[test]

@@ -68,7 +68,6 @@ fn a_lead_killed_at_any_moment_is_seen_to_be_gone_everywhere() {
         &["plans"],
         &[],
         &["statusline"],
-        &["doctor", PLAN],
         &["report", "--handoff", PLAN],
         &["report", PLAN],
         &["show", PLAN, "--format", "html"],

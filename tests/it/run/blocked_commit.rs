@@ -265,7 +265,7 @@ fn any_lock_left_by_a_git_that_died_is_a_question_and_told_by_doctor() {
             "git is locked: another git process is at work, or one that died left `{lock}` behind"
         );
         assert!(passed.contains(&told), "{passed}");
-        let doctor = environment.fp(&["doctor", PLAN]).stdout;
+        let doctor = environment.fp(&["doctor"]).stdout;
         assert!(doctor.contains("keeps git from committing"), "{doctor}");
         fs::remove_file(environment.path(&path)).unwrap();
         environment.done(&["answer", PLAN, "q1", "--option", "Retry"]);

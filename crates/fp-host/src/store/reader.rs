@@ -9,7 +9,7 @@ use fp_run::run::event::{Entry, SHARED_LOG_VERSION};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::{LOG, Loaded, Replayed, Store, readable_key, snapshot};
+use super::{LOG, Loaded, Replayed, Store, readable_key};
 use crate::error::{HostError, HostResult};
 use crate::file::{open_marked, open_own, read_all};
 
@@ -66,12 +66,11 @@ impl Store {
         let Loaded {
             notices, waiting, ..
         } = self.load()?;
-        let replayed = self.replay(&self.log_text()?, readable_key().as_ref());
         let Replayed {
             mut state,
             mut entries,
             ..
-        } = replayed.checked()?;
+        } = self.replay(&self.log_text()?, readable_key().as_ref())?;
         waiting.entries.iter().for_each(|entry| state.apply(entry));
         entries.extend(waiting.entries);
         Ok(Past {
@@ -216,35 +215,4 @@ pub(crate) fn line_version(line: &[u8]) -> Option<u32> {
         .get("schemaVersion")?
         .as_u64()?;
     u32::try_from(version).ok()
-}
-
-/// A log that may be broken.
-#[derive(Debug, Default)]
-pub struct ExaminedLog {
-    /// The entries before the first invalid line.
-    pub entries: Vec<Entry>,
-    /// The error in the first invalid line.
-    pub fault: Option<HostError>,
-    /// The first entry that this machine did not write.
-    pub foreign: Option<u64>,
-    /// Bytes after the last whole line.
-    pub torn: u64,
-    /// The last entry in this machine's snapshot.
-    pub written: u64,
-}
-
-impl Store {
-    /// Reads the whole log, however broken it is. Fails if it exists and can't be read.
-    pub fn examine(&self) -> HostResult<ExaminedLog> {
-        let (text, key) = (self.log_text()?, readable_key());
-        let replayed = self.replay(&text, key.as_ref());
-        let stored = snapshot::stored(&self.snapshot_file(), &self.plan_id, key.as_ref());
-        Ok(ExaminedLog {
-            torn: (text.len() - replayed.whole) as u64,
-            foreign: replayed.state.foreign,
-            fault: replayed.fault,
-            entries: replayed.entries,
-            written: stored.map_or(0, |(_, _, state)| state.seq),
-        })
-    }
 }

@@ -7,7 +7,7 @@ use fp_host::git::Git;
 use fp_host::git::command::git_output;
 use fp_plan::text::shell_quoted;
 
-use super::{DoctorFinding, DoctorLevel};
+use super::DoctorFinding;
 
 /// Oldest git that supports a worktree for each builder: it can merge without a working tree.
 const MERGES: [u64; 3] = [2, 38, 0];
@@ -18,8 +18,11 @@ pub(super) fn check_git(cwd: &Path) -> Vec<DoctorFinding> {
         Err(error) => return vec![DoctorFinding::of_error("git", error)],
         Ok(said) => vec![check_version(&said)],
     };
-    let way = Git::open(cwd).map(|git| check_way_of_commit(&git));
-    found.extend(way.ok().filter(|found| found.level != DoctorLevel::Ok));
+    found.extend(
+        Git::open(cwd)
+            .ok()
+            .and_then(|git| check_way_of_commit(&git)),
+    );
     let ident = |name: &str| git_output(cwd, &["var", name]).ok();
     found.push(check_identity(
         ident("GIT_AUTHOR_IDENT").as_deref(),
@@ -41,23 +44,19 @@ pub(super) fn check_version(said: &str) -> DoctorFinding {
 }
 
 /// Checks for anything that prevents the next commit, such as a lock or an unfinished operation.
-pub(super) fn check_way_of_commit(git: &Git) -> DoctorFinding {
+fn check_way_of_commit(git: &Git) -> Option<DoctorFinding> {
     let check = "git";
     if let Some(lock) = git.locks().first() {
         let detail = format!(
             "{} keeps git from committing; if no git is running, a killed one has left it: remove it",
             lock.display()
         );
-        return DoctorFinding::error(check, detail)
-            .fixed_by(format!("rm {}", shell_quoted(&lock.to_string_lossy())));
+        let remove = format!("rm {}", shell_quoted(&lock.to_string_lossy()));
+        return Some(DoctorFinding::error(check, detail).fixed_by(remove));
     }
-    match git.operation() {
-        Some(operation) => {
-            let detail = format!("a {operation} is in progress; {}", operation.way_out());
-            DoctorFinding::warning(check, detail)
-        }
-        None => DoctorFinding::ok(check, "ready to commit"),
-    }
+    let operation = git.operation()?;
+    let detail = format!("a {operation} is in progress; {}", operation.way_out());
+    Some(DoctorFinding::warning(check, detail))
 }
 
 /// Checks the author and the committer of a commit, as `git var` prints them.

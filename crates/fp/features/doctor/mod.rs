@@ -1,8 +1,7 @@
-//! `fp doctor`: checks a plan or the setup, and names the command that fixes each problem. A check without findings
-//! says so, to show that it ran.
+//! `fp doctor`: checks the setup, and names the command that fixes each problem. A check without findings says so, to
+//! show that it ran.
 
 mod git;
-mod plan;
 mod setup;
 #[cfg(test)]
 mod tests;
@@ -21,24 +20,19 @@ use crate::theme::Look;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Check the setup or a plan, and show how to fix what is wrong
+/// Check the setup, and show how to fix what is wrong
 ///
-/// Without a plan it checks Claude Code, the plugin and its hooks, git, and the settings, and suggests Claude Code
-/// settings. It changes nothing.
+/// It checks Claude Code, the plugin and its hooks, git, and the settings, and suggests Claude Code settings. It
+/// changes nothing.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {
-    /// The plan to check, instead of the setup.
-    plan: Option<String>,
     /// Claude Code's program, instead of the `claude` on PATH.
-    #[arg(long, value_name = "PATH", conflicts_with = "plan")]
+    #[arg(long, value_name = "PATH")]
     client: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: DoctorArgs, context: &Context) -> CommandResult {
-    let mut report = match args.plan {
-        Some(plan) => plan::examine_plan(&plan, context)?,
-        None => setup::examine_setup(context, args.client.as_deref()),
-    };
+    let mut report = setup::examine_setup(context, args.client.as_deref());
     if context.repo().git_dir.is_some() {
         report.shorten_paths(&context.repo().root, "");
     }
@@ -65,7 +59,8 @@ pub(crate) fn run(args: DoctorArgs, context: &Context) -> CommandResult {
         .iter()
         .map(DoctorFinding::to_lines)
         .collect();
-    let text = format!("{}\n{lines}\n{sum}\n{}", report.title, report.offer);
+    let offer = report.offer;
+    let text = format!("Setup of fp {VERSION}\n{lines}\n{sum}\n{offer}");
     context.styled_report(&report.facts, &text)?;
     Ok(match errors {
         0 => Exit::Done,
@@ -73,9 +68,8 @@ pub(crate) fn run(args: DoctorArgs, context: &Context) -> CommandResult {
     })
 }
 
-/// The findings about one subject.
+/// The findings about the setup.
 struct DoctorReport {
-    title: String,
     /// The fields at the beginning of the JSON.
     facts: Value,
     findings: Vec<DoctorFinding>,
@@ -106,7 +100,7 @@ enum DoctorLevel {
     Ok,
     /// Work can continue.
     Warning,
-    /// Work can't continue, or part of a plan is lost.
+    /// Work can't continue.
     Error,
 }
 

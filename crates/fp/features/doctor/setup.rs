@@ -59,7 +59,6 @@ pub(super) fn examine_setup(context: &Context, client: Option<&Path>) -> DoctorR
     let path = user_settings(context).filter(|_| offered != json!({}));
     let offer = path.map(|path| format!("\nTo {}, if you want it:\n{offered:#}\n", path.display()));
     DoctorReport {
-        title: format!("Setup of fp {VERSION}"),
         facts: json!({ "version": VERSION, "offered": offered }),
         findings,
         offer: offer.unwrap_or_default(),

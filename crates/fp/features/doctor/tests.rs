@@ -1,114 +1,13 @@
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use fp_host::store::ExaminedLog;
-use fp_plan::plan::id::{PlanId, TaskId};
-use fp_plan::plan::meaning::leaf_text;
-use fp_plan::plan::parse;
-use fp_plan::plan::task::Task;
-use fp_run::run::approval::hash;
-use fp_run::run::event::{Base, Entry, Event, LOG_VERSION};
-
 use super::git::check_identity;
-use super::plan::check_log;
 use super::setup::{ClientSettings, broad_permissions, check_permissions, offered_settings};
 use super::*;
-
-const TREE: &str =
-    "- [ID: root] Goal (Complexity: 5)\n- [ID: 1] A (Complexity: 2)\n- [ID: 2] B (Complexity: 2)\n";
-
-fn plan() -> PlanId {
-    PlanId::new("sample-20261121").unwrap()
-}
-
-fn task(id: &str) -> TaskId {
-    TaskId::new(id).unwrap()
-}
-
-fn entry(seq: u64, at: i64, event: Event) -> Entry {
-    let at = Timestamp::from_second(1_800_000_000 + at).unwrap();
-    Entry {
-        schema_version: LOG_VERSION,
-        seq,
-        at,
-        clock: None,
-        by: None,
-        events: vec![event],
-    }
-}
-
-fn entries() -> Vec<Entry> {
-    let (tree, _) = parse(TREE);
-    let leaf = |task: &Task<'_>| {
-        let text = leaf_text(task);
-        json!({ "id": task.id, "title": task.description, "hash": hash(text.as_bytes()), "complexity": 2 })
-    };
-    let leaves: Vec<Value> = tree.leaves().map(leaf).collect();
-    let approved = json!({ "approved": { "treeHash": hash(TREE.as_bytes()), "leaves": leaves, "by": "user" } });
-    let started = json!({ "runStarted": { "client": 7, "builders": 1, "maxIterations": 3, "noCommit": false } });
-    let [approved, started] =
-        [approved, started].map(|event| serde_json::from_value(event).unwrap());
-    let claimed = Event::Claimed {
-        task: task("1"),
-        owner: "builder-1".parse().unwrap(),
-        token: "t".into(),
-        iteration: 1,
-        base: Base {
-            tree: String::new(),
-            head: String::new(),
-            worktree: None,
-            around: None,
-        },
-    };
-    vec![
-        entry(1, 0, approved),
-        entry(2, 1, started),
-        entry(3, 2, claimed),
-    ]
-}
 
 fn check(found: &DoctorFinding, level: DoctorLevel, detail: &str, command: Option<&str>) {
     assert_eq!(
         (found.level, found.detail.as_str(), found.command.as_deref()),
         (level, detail, command)
-    );
-}
-
-#[test]
-fn what_is_wrong_with_a_log() {
-    let facts = |entries: Vec<Entry>| ExaminedLog {
-        entries,
-        ..ExaminedLog::default()
-    };
-    check(
-        &check_log(&plan(), &facts(entries()))[0],
-        DoctorLevel::Ok,
-        "3 entries",
-        None,
-    );
-    let torn = ExaminedLog {
-        torn: 9,
-        ..facts(entries())
-    };
-    let detail =
-        "its last line was cut off while it was written (9 bytes); the next change drops it";
-    check(
-        &check_log(&plan(), &torn)[0],
-        DoctorLevel::Warning,
-        detail,
-        None,
-    );
-    let cut_back = ExaminedLog {
-        written: 5,
-        ..facts(entries())
-    };
-    let detail = "it ends at entry 3, and 5 were written: restore events.jsonl if you have a copy, since only the log \
-                  counts";
-    check(
-        &check_log(&plan(), &cut_back)[0],
-        DoctorLevel::Error,
-        detail,
-        None,
     );
 }
 
