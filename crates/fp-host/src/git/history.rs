@@ -1,8 +1,6 @@
 //! Reads existing commits: to find who changed a file, whether HEAD contains a commit, and how the project writes
 //! messages.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use fp_plan::repo_path::RepoPath;
 use jiff::Timestamp;
 
@@ -146,34 +144,18 @@ impl Git {
         }
     }
 
-    /// Resolves commits from at least the first seven digits of their ids: maps each name in `named` that matches
-    /// exactly one commit in HEAD's history to its full id. One process for all of them.
-    ///
-    /// # Errors
-    /// Git fails, or the repository has no commit.
-    pub fn behind_head(&self, named: &BTreeSet<String>) -> HostResult<BTreeMap<String, Oid>> {
-        if named.is_empty() {
-            return Ok(BTreeMap::new());
+    /// The commit in HEAD's history whose id begins with `digits`, at least seven.
+    pub fn behind_head(&self, digits: &str) -> HostResult<Option<Oid>> {
+        if digits.len() < FEWEST_DIGITS || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Ok(None);
         }
-        let output = self.log(&["--format=%H"], "HEAD").output()?;
-        let mut hashes: Vec<&str> = output
-            .split(|&b| b == 0)
-            .filter_map(|hash| std::str::from_utf8(hash).ok())
-            .collect();
-        hashes.sort_unstable();
-        let find = |name: &String| {
-            let from = hashes.partition_point(|hash| *hash < name.as_str());
-            let mut begun = hashes[from..]
-                .iter()
-                .take_while(|hash| hash.starts_with(name.as_str()));
-            let found = begun.next().filter(|_| begun.next().is_none())?;
-            Some((name.clone(), found.parse().ok()?))
-        };
-        Ok(named
-            .iter()
-            .filter(|name| name.len() >= FEWEST_DIGITS)
-            .filter_map(find)
-            .collect())
+        match self.commit_of_ref(&format!("{digits}^{{commit}}"))? {
+            // A branch may have such a name.
+            Some(commit) if commit.as_str().starts_with(digits) && self.contains(&commit)? => {
+                Ok(Some(commit))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// The files that each commit since `since` changed, newest first, without merges. NUL ends each record:

@@ -1,6 +1,5 @@
 //! `fp import`.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -471,16 +470,13 @@ fn prove_done(draft: &mut PlanDraft, context: &Context) -> Vec<ImportedTask> {
         }
     });
     let mut done: Vec<ImportedTask> = done.collect();
-    let named: BTreeSet<String> = done.iter().filter_map(|done| done.commit.clone()).collect();
-    let git = Git::open(&context.repo().root);
-    let known = git
-        .and_then(|git| git.behind_head(&named))
-        .unwrap_or_default();
+    let git = Git::open(&context.repo().root).ok();
     for done in &mut done {
         let Some(commit) = done.commit.take() else {
             continue;
         };
-        done.commit = known.get(&commit).map(ToString::to_string);
+        let known = git.as_ref().and_then(|git| git.behind_head(&commit).ok()?);
+        done.commit = known.map(|commit| commit.to_string());
         if done.commit.is_none() {
             let text = format!(
                 "task {} names the commit {commit}, which is not in the history here",
