@@ -44,6 +44,7 @@ pub(crate) use status::hash as text_hash;
 pub use status::{EntryState, Operation, StatusEntry, WorkingTreeStatus};
 pub use tree::Snapshot;
 pub(crate) use tree::copy_index;
+pub use worktree::can_merge;
 pub(crate) use worktree::remove as remove_all;
 
 /// A git process that failed.

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use super::tree::forget_index;
 use super::{Git, Oid, records_of};
+use crate::agents::version_of;
 use crate::error::{HostError, HostResult};
 use crate::platform::{self, os_string};
 
 /// The oldest git version whose `merge-tree` can merge.
-const MERGES_SINCE: (u32, u32) = (2, 38);
+const MERGES_SINCE: [u64; 3] = [2, 38, 0];
 
 impl Git {
     /// The reason why worktrees can't stand in for this working tree; `None` if they can. Two processes.
@@ -21,8 +22,8 @@ impl Git {
         let printed = String::from_utf8_lossy(&self.call("version").output()?)
             .trim()
             .to_owned();
-        if version(&printed).is_none_or(|version| version < MERGES_SINCE) {
-            let (major, minor) = MERGES_SINCE;
+        if !can_merge(&printed) {
+            let [major, minor, _] = MERGES_SINCE;
             return Ok(Some(format!(
                 "it takes git {major}.{minor}, and this is {printed}"
             )));
@@ -193,13 +194,10 @@ pub(crate) fn remove(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Parses `git version 2.47.3 (…)`.
-fn version(printed: &str) -> Option<(u32, u32)> {
-    let mut numbers = printed.strip_prefix("git version ")?.split('.');
-    Some((
-        numbers.next()?.parse().ok()?,
-        numbers.next()?.split_whitespace().next()?.parse().ok()?,
-    ))
+/// True if the git that printed `printed` as its version can merge without a working tree.
+pub fn can_merge(printed: &str) -> bool {
+    let version = printed.split_whitespace().find_map(version_of);
+    version.is_some_and(|version| version >= MERGES_SINCE)
 }
 
 #[cfg(test)]
@@ -208,13 +206,13 @@ mod tests {
 
     #[test]
     fn versions_of_git() {
-        let check = |printed: &str, expect: Option<(u32, u32)>| {
-            assert_eq!(version(printed), expect, "{printed}")
-        };
-        check("git version 2.47.3", Some((2, 47)));
-        check("git version 2.39.5 (Apple Git-154)", Some((2, 39)));
-        check("git version 2.37", Some((2, 37)));
-        check("git version 3.0.rc1", Some((3, 0)));
-        check("jj 0.20", None);
+        let check =
+            |printed: &str, expect: bool| assert_eq!(can_merge(printed), expect, "{printed}");
+        check("git version 2.47.3", true);
+        check("git version 2.39.5 (Apple Git-154)", true);
+        check("git version 2.38.0", true);
+        check("git version 2.37.1.windows.1", false);
+        check("git version 3.0.0-rc1", true);
+        check("jj 0.20", false);
     }
 }

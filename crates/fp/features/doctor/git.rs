@@ -2,15 +2,11 @@
 
 use std::path::Path;
 
-use fp_host::agents::version_of;
-use fp_host::git::Git;
 use fp_host::git::command::git_output;
+use fp_host::git::{Git, can_merge};
 use fp_plan::text::shell_quoted;
 
 use super::DoctorFinding;
-
-/// Oldest git that supports a worktree for each builder: it can merge without a working tree.
-const MERGES: [u64; 3] = [2, 38, 0];
 
 /// Checks git in the folder `cwd`. If git is missing, that is the only finding.
 pub(super) fn check_git(cwd: &Path) -> Vec<DoctorFinding> {
@@ -34,9 +30,9 @@ pub(super) fn check_git(cwd: &Path) -> Vec<DoctorFinding> {
 /// Checks the git version in `said`, the output of `git --version`.
 pub(super) fn check_version(said: &str) -> DoctorFinding {
     let shown = said.trim_start_matches("git version ");
-    match shown.split_whitespace().next().and_then(version_of) {
-        Some(found) if found >= MERGES => DoctorFinding::ok("git", shown),
-        _ => DoctorFinding::warning(
+    match can_merge(said) {
+        true => DoctorFinding::ok("git", shown),
+        false => DoctorFinding::warning(
             "git",
             format!("{shown}: a worktree for each of several builders needs 2.38 or newer"),
         ),
