@@ -32,7 +32,6 @@ pub enum HostErrorKind {
     },
     /// Another process holds a lock. The value is the id of that process, if the lock file has one.
     Locked(Option<String>),
-    GitMissing,
     NoCommit,
     /// Git doesn't have an object, or no longer has it.
     MissingObject,

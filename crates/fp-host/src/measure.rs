@@ -118,11 +118,16 @@ impl<'b> TaskFolder<'b> {
         let commits = self.commits_since(&snapshot)?;
         let (changes, blobs) = with_blobs(self.git, &self.base, &snapshot.tree)?;
         let settled = self.settled(commits.as_deref().unwrap_or_default(), &snapshot);
+        let evidence = OwnershipEvidence {
+            shared: !self.scope.others.is_empty(),
+            settled,
+            seen: self.seen.clone(),
+        };
         let Divided {
             own,
             elsewhere,
             made_locks,
-        } = self.divided(changes, settled);
+        } = divide(changes, &self.scope, &evidence);
         let ignored = self.ignored(&own)?;
         let foreign = |commit: &&GitCommit| !self.committed.contains(&commit.hash);
         let told = |commit: &GitCommit| format!("{} {:?}", commit.hash.short(), commit.subject);
@@ -142,16 +147,6 @@ impl<'b> TaskFolder<'b> {
             base: self.base.clone(),
             blobs,
         })
-    }
-
-    /// Splits `changes` by owner. Changes to `settled` paths belong to commits of other tasks.
-    fn divided(&self, changes: Vec<Change>, settled: HashSet<RepoPath>) -> Divided {
-        let evidence = OwnershipEvidence {
-            shared: !self.scope.others.is_empty(),
-            settled,
-            seen: self.seen.clone(),
-        };
-        divide(changes, &self.scope, &evidence)
     }
 
     /// The commits since the claim; `None` if HEAD no longer contains the commit that it pointed to at the claim.
@@ -202,7 +197,7 @@ fn with_blobs(
     tree: &Oid,
 ) -> HostResult<(Vec<Change>, HashMap<RepoPath, Blobs>)> {
     let (mut changes, mut blobs) = (Vec::new(), HashMap::<RepoPath, Blobs>::new());
-    for (change, sides) in git.diff_with_blobs(base, tree)? {
+    for (change, sides, _) in git.diff_with_blobs(base, tree)? {
         let old = change.ends().last().expect("a change has an end").clone();
         blobs.entry(old).or_default().before = sides.before;
         blobs.entry(change.path.clone()).or_default().after = sides.after;

@@ -3,13 +3,13 @@
 use std::ffi::OsStr;
 use std::io::{self, Read, Write as _};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use fp_plan::repo_path::RepoPath;
 
 use super::{Git, GitFailure, unexpected};
-use crate::error::{HostError, HostErrorKind, HostResult};
+use crate::error::{HostError, HostResult};
 use crate::platform::os_string;
 use crate::process::{OutputReader, poll_until};
 
@@ -187,7 +187,12 @@ impl GitCall {
 
     /// Runs the call to completion, whatever its exit status.
     pub(super) fn run(mut self) -> HostResult<Finished> {
-        let mut child = self.command.spawn().map_err(not_started)?;
+        let child = self.command.spawn().map_err(not_started)?;
+        self.finish(child)
+    }
+
+    /// Gives `child`, the process of this call, its input, and waits for its end.
+    fn finish(self, mut child: Child) -> HostResult<Finished> {
         let stdin = child.stdin.take();
         let output = std::thread::scope(|scope| {
             if let Some(mut stdin) = stdin {
@@ -211,28 +216,19 @@ impl GitCall {
 
     /// Runs the call with its output as the input of `next`.
     pub(super) fn run_into(mut self, mut next: Self) -> HostResult<()> {
-        let waits = format!("wait for `{}`", self.shown);
         let mut child = self.command.spawn().map_err(not_started)?;
-        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        let output = child.stdout.take();
         next.command
-            .stdin(stdout.map_or_else(Stdio::null, Stdio::from));
-        let (received, output) = std::thread::scope(|scope| {
-            if let Some(mut stdin) = stdin {
-                scope.spawn(move || drop(stdin.write_all(&self.input)));
-            }
+            .stdin(output.map_or_else(Stdio::null, Stdio::from));
+        std::thread::scope(|scope| {
+            let sender = scope.spawn(move || self.finish(child));
             let received = next.run();
-            (received, child.wait_with_output())
-        });
-        let output = output.map_err(HostError::doing(&waits))?;
-        let failure = (!output.status.success()).then(|| GitFailure {
-            command: self.shown,
-            status: output.status.code(),
-            stderr: readable_tail(&output.stderr, STDERR_TAIL),
-        });
-        match failure {
-            Some(failure) => Err(failure.into_error()),
-            None => received?.into_output().map(drop),
-        }
+            let sent = sender
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            sent?.into_output()?;
+            received?.into_output().map(drop)
+        })
     }
 
     /// Runs the call to completion, whatever its exit status, but for no longer than `limit`.
@@ -275,8 +271,7 @@ impl GitCall {
 fn not_started(source: io::Error) -> HostError {
     match source.kind() {
         io::ErrorKind::NotFound => HostError::failed("git was not found on PATH")
-            .with_hint("install git, or add its folder to PATH")
-            .with_kind(HostErrorKind::GitMissing),
+            .with_hint("install git, or add its folder to PATH"),
         _ => HostError::doing("start git")(source),
     }
 }

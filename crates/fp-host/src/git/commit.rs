@@ -9,13 +9,12 @@ use fp_plan::plan::path;
 use fp_plan::repo_path::RepoPath;
 
 use super::command::{Finished, GitCall, readable_tail};
-use super::status::HEAD_CAP;
+use super::status::head_text;
 use super::tree::INDEX;
 use super::{
     EntryState, Git, GitFailure, Oid, Operation, StatusEntry, WorkingTreeStatus, records_of,
 };
 use crate::error::{HostError, HostResult};
-use crate::file;
 
 /// Time to wait for another process that holds the index; editors hold it only briefly.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
@@ -291,8 +290,8 @@ impl Git {
 
     /// The existing locks among those that a commit may need.
     pub fn locks(&self) -> Vec<PathBuf> {
-        let head = file::read_text(&self.git_dir().join("HEAD"), HEAD_CAP).unwrap_or_default();
-        let branch = head.strip_prefix("ref: ").map(str::trim_end);
+        let head = head_text(&self.git_dir().join("HEAD")).unwrap_or_default();
+        let branch = head.strip_prefix("ref: ");
         let branch = branch.filter(|name| path::normal(name).is_ok());
         let of_head = ["index", "HEAD"].map(|name| (self.git_dir(), name));
         let of_all = branch.into_iter().chain(["packed-refs", "config"]);

@@ -11,6 +11,9 @@ use super::command::Finished;
 use super::{Git, Oid, records_of, unexpected};
 use crate::error::HostResult;
 
+const EXECUTABLE: &[u8] = b"100755";
+const PLAIN: &[u8] = b"100644";
+
 /// Ids of a file's content before and after a change; `None` if there is no file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Blobs {
@@ -27,7 +30,7 @@ impl Git {
         Ok(self
             .diff_with_blobs(base, tree)?
             .into_iter()
-            .map(|(change, _)| change)
+            .map(|(change, ..)| change)
             .collect())
     }
 
@@ -64,7 +67,7 @@ impl Git {
         &self,
         base: &Oid,
         tree: &Oid,
-    ) -> HostResult<Vec<(Change, Blobs)>> {
+    ) -> HostResult<Vec<(Change, Blobs, Option<bool>)>> {
         if base == tree {
             return Ok(Vec::new());
         }
@@ -112,7 +115,7 @@ impl Finished {
 
 /// A record of `--raw -z`.
 pub(super) struct RawChange<'o> {
-    pub(super) old_mode: &'o [u8],
+    old_mode: &'o [u8],
     pub(super) mode: &'o [u8],
     old_id: &'o [u8],
     pub(super) id: &'o [u8],
@@ -150,14 +153,14 @@ pub(super) fn raw_changes(output: &[u8]) -> Option<Vec<RawChange<'_>>> {
     Some(changes)
 }
 
-fn changes_in(output: &[u8]) -> Option<Vec<(Change, Blobs)>> {
+fn changes_in(output: &[u8]) -> Option<Vec<(Change, Blobs, Option<bool>)>> {
     let changes: Option<Vec<_>> = raw_changes(output)?.iter().map(change_of).collect();
     let mut changes = changes?;
-    changes.sort_by(|(a, _), (b, _)| a.path.cmp(&b.path));
+    changes.sort_by(|(a, ..), (b, ..)| a.path.cmp(&b.path));
     Some(changes)
 }
 
-pub(super) fn change_of(raw: &RawChange<'_>) -> Option<(Change, Blobs)> {
+fn change_of(raw: &RawChange<'_>) -> Option<(Change, Blobs, Option<bool>)> {
     let (status, mode) = match (raw.status, raw.from) {
         (b'A', _) => (ChangeStatus::Added, raw.mode),
         (b'D', _) => (ChangeStatus::Deleted, raw.old_mode),
@@ -184,7 +187,13 @@ pub(super) fn change_of(raw: &RawChange<'_>) -> Option<(Change, Blobs)> {
         before: blob_of(raw.old_id),
         after: blob_of(raw.id),
     };
-    Some((change, blobs))
+    let executable = match (raw.old_mode, raw.mode) {
+        (EXECUTABLE, PLAIN) => Some(false),
+        (EXECUTABLE, _) | (_, PLAIN) => None,
+        (_, EXECUTABLE) => Some(true),
+        _ => None,
+    };
+    Some((change, blobs, executable))
 }
 
 /// The id, unless it is all zeros, which is how git marks a missing file.

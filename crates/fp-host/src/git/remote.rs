@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::command::GitCall;
 use super::merge::NOBODY;
 use super::tree::INDEX;
 use super::{Git, Oid, temporary_folder};
@@ -112,12 +113,7 @@ impl Git {
     fn push(&self, command: &'static str, remote: &str, refs: &str) -> HostResult<Pushed> {
         let call = self.call(command).arg("--end-of-options");
         let call = call.arg(self.known_remote(remote)?).arg(refs);
-        let finished = call.run_within(LIMIT)?;
-        let printed = String::from_utf8_lossy(&finished.stdout).into_owned();
-        match refusal(&printed) {
-            Some(pushed) if finished.failure.is_some() => Ok(pushed),
-            _ => finished.into_output().map(|_| Pushed::Done),
-        }
+        pushed_by(call)
     }
 
     /// Fetches refs of `remote`, overwriting the local ref given for each.
@@ -156,15 +152,7 @@ impl Git {
         for RefUpdate { name, to, .. } in updates {
             call = call.arg(format!("{to}:{name}"));
         }
-        let finished = call.run_within(LIMIT)?;
-        if finished.failure.is_none() {
-            return Ok(Pushed::Done);
-        }
-        let printed = String::from_utf8_lossy(&finished.stdout).into_owned();
-        match refusal(&printed) {
-            Some(pushed) => Ok(pushed),
-            None => finished.into_output().map(|_| Pushed::Done),
-        }
+        pushed_by(call)
     }
 
     /// The commit that the local ref `name` names, if there is one. One process.
@@ -365,6 +353,15 @@ fn refusal(printed: &str) -> Option<Pushed> {
             Some(Pushed::Refused(format!("{name}: {}", said.trim())))
         }
         None => (!lines.is_empty()).then_some(Pushed::Overtaken),
+    }
+}
+
+/// Pushes with `call`.
+fn pushed_by(call: GitCall) -> HostResult<Pushed> {
+    let finished = call.run_within(LIMIT)?;
+    match refusal(&String::from_utf8_lossy(&finished.stdout)) {
+        Some(pushed) if finished.failure.is_some() => Ok(pushed),
+        _ => finished.into_output().map(|_| Pushed::Done),
     }
 }
 

@@ -6,14 +6,10 @@ use fp_plan::repo_path::RepoPath;
 use fp_run::report::change_text::{ChangedFile, FileSide};
 use fp_run::verification::change::Change;
 
-use super::diff::{change_of, raw_changes};
-use super::{Git, Oid, unexpected};
+use super::{Git, Oid};
 use crate::error::HostResult;
 
 /// Modes of an executable file and of another.
-const EXECUTABLE: &[u8] = b"100755";
-const PLAIN: &[u8] = b"100644";
-
 impl Git {
     /// The files that differ between two trees and are an end of one of `changes`, sorted by path. Three processes.
     ///
@@ -25,29 +21,9 @@ impl Git {
         tree: &Oid,
         changes: &[Change],
     ) -> HostResult<Vec<ChangedFile>> {
-        if base == tree {
-            return Ok(Vec::new());
-        }
         let wanted: HashSet<&RepoPath> = changes.iter().flat_map(Change::ends).collect();
-        let call = self.call("diff-tree -r -M -z --raw --end-of-options");
-        let call = call.arg(base.as_str()).arg(tree.as_str());
-        let output = call.run()?.into_diff(base)?;
-        let found = raw_changes(&output).ok_or_else(|| unexpected("git diff-tree", &output))?;
-        let mut sides = Vec::new();
-        for raw in &found {
-            let (change, blobs) =
-                change_of(raw).ok_or_else(|| unexpected("git diff-tree", &output))?;
-            let executable = match (raw.old_mode, raw.mode) {
-                (EXECUTABLE, PLAIN) => Some(false),
-                (EXECUTABLE, _) | (_, PLAIN) => None,
-                (_, EXECUTABLE) => Some(true),
-                _ => None,
-            };
-            if change.ends().any(|path| wanted.contains(path)) {
-                sides.push((change, blobs, executable));
-            }
-        }
-        sides.sort_by(|(a, ..), (b, ..)| a.path.cmp(&b.path));
+        let mut sides = self.diff_with_blobs(base, tree)?;
+        sides.retain(|(change, ..)| change.ends().any(|path| wanted.contains(path)));
         let of_both = sides
             .iter()
             .flat_map(|(_, blobs, _)| [&blobs.before, &blobs.after]);

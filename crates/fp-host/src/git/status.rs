@@ -16,7 +16,7 @@ use crate::file;
 use crate::platform::os_string;
 
 /// Size limit of the git files from which a commit hash is read, in bytes.
-pub(super) const HEAD_CAP: u64 = 4096;
+const HEAD_CAP: u64 = 4096;
 const FILE_CAP: u64 = 8 * 1024 * 1024;
 
 /// The state of a path in a [`WorkingTreeStatus`].
@@ -173,14 +173,9 @@ impl Git {
     /// HEAD's hash from git's files, for comparison with a known one. `None` if the files don't hold it in plain text,
     /// as in a repository with packed refs. Runs no process.
     pub fn head_in_files(&self) -> Option<String> {
-        let read = |path: &Path| {
-            file::read_text(path, HEAD_CAP)
-                .ok()
-                .map(|text| text.trim_end().to_owned())
-        };
-        let head = read(&self.git_dir().join("HEAD"))?;
+        let head = head_text(&self.git_dir().join("HEAD"))?;
         match head.strip_prefix("ref: ") {
-            Some(name) if path::normal(name).is_ok() => read(&self.common_dir().join(name)),
+            Some(name) if path::normal(name).is_ok() => head_text(&self.common_dir().join(name)),
             Some(_) => None,
             None => Some(head),
         }
@@ -188,8 +183,8 @@ impl Git {
 
     /// The branch that HEAD is on, from git's files; `None` if it is detached. Runs no process.
     pub fn head_branch(&self) -> Option<String> {
-        let head = file::read_text(&self.git_dir().join("HEAD"), HEAD_CAP).ok()?;
-        let name = head.trim_end().strip_prefix("ref: refs/heads/")?;
+        let head = head_text(&self.git_dir().join("HEAD"))?;
+        let name = head.strip_prefix("ref: refs/heads/")?;
         Some(name.to_owned())
     }
 
@@ -206,6 +201,12 @@ impl Git {
     pub(super) fn status_by(&self, index: &Path) -> HostResult<WorkingTreeStatus> {
         self.call_on(index, STATUS).run()?.parsed(parse)
     }
+}
+
+/// The text of `HEAD`, or of a branch, in git's folder.
+pub(super) fn head_text(path: &Path) -> Option<String> {
+    let text = file::read_text(path, HEAD_CAP).ok()?;
+    Some(text.trim_end().to_owned())
 }
 
 const STATUS: &str =

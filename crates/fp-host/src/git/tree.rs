@@ -14,7 +14,7 @@ use fp_run::verification::by_products::ByProducts;
 use super::status::{hash, hash_of};
 use super::{EntryState, Git, Oid, StatusEntry, WorkingTreeStatus, temporary_folder};
 use crate::error::{HostError, HostResult};
-use crate::platform::{UserFolder, os_string};
+use crate::platform::UserFolder;
 use crate::repo::ROADMAPS;
 
 pub(super) const INDEX: &str = "index";
@@ -98,7 +98,10 @@ impl Git {
     fn leave_out_what_is_nobodys(&self, entries: &mut Vec<StatusEntry>) {
         let of_nobody = [self.plans_dir.as_str(), ROADMAPS];
         entries.retain(|entry| !of_nobody.iter().any(|kept| is_within(&entry.path, kept)));
-        leave_out_by_products(self.worktree(), entries);
+        let is_untracked = |entry: &&StatusEntry| entry.state == EntryState::Untracked;
+        let untracked = entries.iter().filter(is_untracked).map(|entry| &entry.path);
+        let found = ByProducts::among(untracked, |path| self.absolute(path).exists());
+        entries.retain(|entry| !is_untracked(&entry) || !found.covers(&entry.path));
     }
 
     /// The paths that differ from HEAD, at most the first 200, each with a hash of its content. One process.
@@ -279,16 +282,6 @@ fn take_index(kept: &Path, index: &Path) -> io::Result<Option<String>> {
     Ok(String::from_utf8(bytes)
         .ok()
         .map(|head| head.trim_end().to_owned()))
-}
-
-fn leave_out_by_products(worktree: &Path, entries: &mut Vec<StatusEntry>) {
-    let untracked = |entry: &&StatusEntry| entry.state == EntryState::Untracked;
-    let is_there = |path: &RepoPath| worktree.join(os_string(path.as_bytes())).exists();
-    let found = ByProducts::among(
-        entries.iter().filter(untracked).map(|entry| &entry.path),
-        is_there,
-    );
-    entries.retain(|entry| entry.state != EntryState::Untracked || !found.covers(&entry.path));
 }
 
 fn is_within(path: &RepoPath, folder: &str) -> bool {
