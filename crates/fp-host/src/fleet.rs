@@ -663,13 +663,7 @@ impl FleetRemote {
             };
             files.insert(name, known);
         }
-        let blobs = |files: &BTreeMap<String, KnownFile>| -> Vec<(String, Oid)> {
-            files
-                .iter()
-                .map(|(name, file)| (name.clone(), file.blob.clone()))
-                .collect()
-        };
-        if !member.files.is_empty() && blobs(&files) == blobs(&member.files) {
+        if !member.files.is_empty() && files == member.files {
             return Ok((member.tree.clone(), files));
         }
         let tree = self

@@ -368,21 +368,18 @@ const MAX_NUMBER: usize = 3;
 /// taken for a part, since every id contains digits.
 fn select_id(selector: &str, existing: Vec<PlanId>) -> HostResult<PlanId> {
     let part = selector.to_ascii_lowercase();
-    let numbered = (1..).zip(&existing);
-    let mut matching: Vec<(usize, PlanId)> = match selector.parse::<usize>() {
-        Ok(number) if selector.len() <= MAX_NUMBER => numbered
-            .filter(|(known, _)| *known == number)
-            .map(|(number, id)| (number, id.clone()))
-            .collect(),
-        _ => numbered
-            .filter(|(_, id)| id.as_str().to_ascii_lowercase().contains(&part))
-            .map(|(number, id)| (number, id.clone()))
-            .collect(),
+    let number = selector.parse::<usize>().ok();
+    let number = number.filter(|_| selector.len() <= MAX_NUMBER);
+    let is_meant = |(known, id): &(usize, &PlanId)| match number {
+        Some(number) => *known == number,
+        None => id.as_str().to_ascii_lowercase().contains(&part),
     };
-    match matching.len() {
-        0 => Err(not_found(selector, &existing)),
-        1 => Ok(matching.remove(0).1),
-        count => {
+    let matching: Vec<(usize, &PlanId)> = (1..).zip(&existing).filter(is_meant).collect();
+    match matching[..] {
+        [] => Err(not_found(selector, &existing)),
+        [(_, id)] => Ok(id.clone()),
+        _ => {
+            let count = matching.len();
             let said = format!("{selector:?} matches {count} plans:{}", listed(&matching));
             Err(HostError::failed(said).with_hint(NAME_ONE))
         }

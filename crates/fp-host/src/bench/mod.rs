@@ -248,7 +248,7 @@ impl Bench {
 
     /// Copies `tree` from the store to the repository of `git`, which has `known`.
     pub(crate) fn give_tree(&self, git: &Git, tree: &Oid, known: &Oid) -> HostResult<()> {
-        self.objects.give(git, tree, known)
+        self.objects.git.send_objects(tree, &[known], git)
     }
 
     fn index(&self) -> PathBuf {
@@ -574,17 +574,13 @@ impl Part {
             .iter()
             .zip(&files)
             .filter(|(_, file)| !made.covers(file));
-        let left: Vec<&RepoPath> = left.map(|((path, _), _)| path).collect();
-        let ignored: HashSet<RepoPath> = self
-            .git
-            .ignored_by(&self.index, &left)?
-            .into_iter()
-            .collect();
-        let (_, unexplained): (Vec<_>, Vec<_>) =
-            left.into_iter().partition(|path| ignored.contains(*path));
-        for path in &unexplained {
+        let mut left: Vec<&RepoPath> = left.map(|((path, _), _)| path).collect();
+        let ignored = self.git.ignored_by(&self.index, &left)?;
+        let ignored: HashSet<RepoPath> = ignored.into_iter().collect();
+        left.retain(|path| !ignored.contains(*path));
+        for path in &left {
             remove_stranger(&self.git.absolute(path))?;
         }
-        Ok(!unexplained.is_empty())
+        Ok(!left.is_empty())
     }
 }

@@ -74,11 +74,6 @@ impl ObjectStore {
         }
     }
 
-    /// Copies `tree` into the repository of `to`, which has `known`.
-    pub(super) fn give(&self, to: &Git, tree: &Oid, known: &Oid) -> HostResult<()> {
-        self.git.send_objects(tree, &[known], to)
-    }
-
     /// Fails if an object of `tree` that is another one in `base` isn't the same in the repository of `git`. Both trees
     /// come here first, should they be missing.
     pub(super) fn compare(&self, git: &Git, tree: &Oid, base: &Oid) -> HostResult<()> {
