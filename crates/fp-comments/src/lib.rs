@@ -53,18 +53,15 @@ pub struct SourceComment<'t> {
 }
 
 /// The pairs of marks around block comments. The first pair that matches counts.
-const PAIRS: [(&str, &str); 16] = [
+const PAIRS: [(&str, &str); 13] = [
     ("<!--", "-->"),
     ("--[[", "]]"),
     ("/*", "*/"),
     ("/+", "+/"),
-    ("(*", "*)"),
-    ("{-", "-}"),
     ("<#", "#>"),
     ("#=", "=#"),
     ("##[", "]##"),
     ("#[", "]#"),
-    ("#|", "|#"),
     ("%{", "%}"),
     ("=begin", "=end"),
     ("\"\"\"", "\"\"\""),
@@ -81,7 +78,7 @@ fn head(text: &str, most: usize) -> &str {
 }
 
 /// Marks that begin a comment to the end of its line.
-const LINE_MARKS: [char; 7] = ['/', '#', '-', ';', '%', '!', '"'];
+const LINE_MARKS: [char; 5] = ['/', '#', '-', ';', '!'];
 
 impl<'t> SourceComment<'t> {
     /// The text without its marks and surrounding blanks. In a comment of several lines, all lines but the
@@ -166,13 +163,10 @@ mod tests {
         check("--[[ add ]]", "add");
         check("--[==[ add ]==]", "add");
         check(";; add", "add");
-        check("%% add", "add");
         check("/* add */", "add");
         check("/**\n * add\n * one\n */", "add one");
         check("/* add\n   one */", "add one");
         check("<!-- add -->", "add");
-        check("(* add *)", "add");
-        check("{- add -}", "add");
         check("<# add #>", "add");
         check("#[ add ]#", "add");
         check("#[derive] is a line here", "[derive] is a line here");

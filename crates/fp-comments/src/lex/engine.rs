@@ -86,34 +86,24 @@ impl Syntax {
 pub(crate) struct BlockMarks {
     pub(crate) open: &'static str,
     pub(crate) close: &'static str,
-    pub(crate) nesting: BlockNesting,
-}
-
-/// The constructs in a block comment that can hide its closing mark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BlockNesting {
-    Nothing,
-    Comments,
-    /// As in OCaml, where comment marks inside a string in a comment don't count.
-    CommentsAndStrings,
+    /// True if each mark in it that opens another comment needs a closing one.
+    pub(crate) nests: bool,
 }
 
 impl BlockMarks {
     pub(crate) const fn flat(open: &'static str, close: &'static str) -> Self {
-        let nesting = BlockNesting::Nothing;
         Self {
             open,
             close,
-            nesting,
+            nests: false,
         }
     }
 
     pub(crate) const fn nested(open: &'static str, close: &'static str) -> Self {
-        let nesting = BlockNesting::Comments;
         Self {
             open,
             close,
-            nesting,
+            nests: true,
         }
     }
 }
@@ -727,10 +717,9 @@ fn skip_heredoc(cursor: &mut CommentCursor<'_>, heredoc: Heredoc<'_>) {
 /// The end of the block comment at the cursor, including its closing mark.
 fn block_end(cursor: &CommentCursor<'_>, block: &BlockMarks) -> usize {
     let body = cursor.at + block.open.len();
-    if block.nesting == BlockNesting::Nothing {
+    if !block.nests {
         return cursor.end_of_mark(body, block.close);
     }
-    let has_strings = block.nesting == BlockNesting::CommentsAndStrings;
     let (mut end, mut depth) = (body, 1_usize);
     while depth > 0 && end < cursor.bytes.len() {
         end += match cursor.rest_from(end) {
@@ -742,24 +731,8 @@ fn block_end(cursor: &CommentCursor<'_>, block: &BlockMarks) -> usize {
                 depth += 1;
                 block.open.len()
             }
-            [b'\'', b'"', b'\'', ..] if has_strings => 3,
-            [b'\'', b'\\', _, b'\'', ..] if has_strings => 4,
-            [b'"', text @ ..] if has_strings => 1 + string_length(text),
             _ => 1,
         };
     }
     end.min(cursor.bytes.len())
-}
-
-/// Length of the string that `text` begins with, up to its closing quote.
-fn string_length(text: &[u8]) -> usize {
-    let mut at = 0;
-    loop {
-        match text.get(at) {
-            Some(b'"') => return at + 1,
-            Some(b'\\') => at += 2,
-            Some(_) => at += 1,
-            None => return at,
-        }
-    }
 }

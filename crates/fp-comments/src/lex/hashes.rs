@@ -7,7 +7,7 @@ use super::engine::{
     APOSTROPHES, BACKTICKS, BlockMarks, DOLLAR, DOLLAR_PARENTHESIS, FORMAT, Fence, HASH, QUOTED,
     Region, RuleTurn, Syntax, TRIPLE, TableLexer,
 };
-use super::ruby_perl::{DelimitedTexts, delimited_text, delimited_texts};
+use super::ruby::{DelimitedTexts, delimited_text, delimited_texts};
 use crate::CommentKind;
 
 const BASE: Syntax = Syntax {

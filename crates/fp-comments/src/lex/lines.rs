@@ -1,16 +1,8 @@
-//! YAML, and formats that are read line by line.
+//! YAML and Dockerfiles, which are read line by line.
 
-use super::cursor::{CommentCursor, is_blank, is_word};
-use super::engine::{HeredocForm, RuleTurn, Syntax, TableLexer};
+use super::cursor::{CommentCursor, is_blank};
+use super::engine::{HeredocForm, RuleTurn, Syntax};
 use crate::CommentKind;
-
-pub(crate) static BATCH: Syntax = Syntax {
-    lines: &["::"],
-    lines_begin: |cursor| cursor.begins_line(),
-    asks: b"@rR",
-    rule: read_batch,
-    ..Syntax::PLAIN
-};
 
 pub(crate) static DOCKERFILE: Syntax = Syntax {
     lines: &["#"],
@@ -27,59 +19,6 @@ const DOCKER_HEREDOC: HeredocForm = HeredocForm {
     quotes: b"'\"",
     ..HeredocForm::PLAIN
 };
-
-pub(crate) static TEX: Syntax = Syntax {
-    lines: &["%"],
-    asks: b"\\",
-    rule: read_tex,
-    ..Syntax::PLAIN
-};
-
-/// Only comments that take up a whole line, since elsewhere their marks begin strings.
-pub(crate) static VIM: Syntax = Syntax {
-    lines: &["\"", "# "],
-    lines_begin: |cursor| cursor.begins_line(),
-    ..Syntax::PLAIN
-};
-
-fn read_batch(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
-    let cursor = &mut *lexer.cursor;
-    let end = 3 + usize::from(cursor.peek(0) == b'@');
-    let is_remark = cursor.sees_any_case("rem") || cursor.sees_any_case("@rem");
-    let is_longer = is_word(cursor.peek(end)) || cursor.peek(end) == b'.';
-    if !is_remark || is_longer || !cursor.begins_line() {
-        return RuleTurn::Pass;
-    }
-    cursor.take_line(CommentKind::Line);
-    RuleTurn::Moved
-}
-
-/// The marks around verbatim text in TeX.
-const VERBATIM: &[(&str, &str)] = &[
-    ("\\begin{verbatim", "\\end{verbatim"),
-    ("\\begin{Verbatim", "\\end{Verbatim"),
-    ("\\begin{lstlisting", "\\end{lstlisting"),
-    ("\\begin{minted", "\\end{minted"),
-];
-
-/// Skips commands with an argument that isn't code.
-fn read_tex(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
-    let cursor = &mut *lexer.cursor;
-    if cursor.sees("\\verb") && cursor.peek(5).is_ascii_punctuation() {
-        cursor.at += 5 + usize::from(cursor.peek(5) == b'*');
-        let mark = cursor.peek(0);
-        cursor.at += 1;
-        cursor.skip_until(|byte| byte == mark || byte == b'\n');
-        cursor.at += 1;
-    } else if let Some((_, close)) = VERBATIM.iter().find(|(open, _)| cursor.sees(open)) {
-        cursor.at = cursor.end_of_mark(cursor.at, close);
-    } else if cursor.sees("\\url{") || cursor.sees("\\href{") {
-        cursor.skip_until(|byte| byte == b'}' || byte == b'\n');
-    } else {
-        cursor.at += 2;
-    }
-    RuleTurn::Moved
-}
 
 /// Records the comments of a YAML stream.
 pub(crate) fn lex_yaml(cursor: &mut CommentCursor<'_>) {

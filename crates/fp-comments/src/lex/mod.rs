@@ -8,12 +8,11 @@
 mod c_like;
 mod cursor;
 mod engine;
-mod functional;
 mod hashes;
 mod javascript;
 mod lines;
 mod markup;
-mod ruby_perl;
+mod ruby;
 mod shell;
 #[cfg(test)]
 mod tests;
@@ -67,11 +66,9 @@ const fn language(name: &'static str, files: &'static str, lexer: SourceLexer) -
 #[rustfmt::skip]
 pub(crate) static LANGUAGES: &[SourceLanguage] = &[
     language("Astro", "*.astro", Own(|c| lex_markup(c, MarkupFlavour::Astro))),
-    language("Batch", "*.bat *.cmd", Table(&lines::BATCH)),
     language("C", "*.c *.h *.cc *.cpp *.cxx *.c++ *.hh *.hpp *.hxx *.h++ *.inl *.ipp *.tpp *.ixx *.cppm *.m *.mm *.ino *.cu \
         *.cuh *.glsl *.vert *.frag *.hlsl *.metal", Table(&c_like::C)),
     language("CSharp", "*.cs *.csx *.cake", Table(&c_like::CSHARP)),
-    language("Clojure", "*.clj *.cljs *.cljc *.edn #!bb #!clojure", Table(&functional::CLOJURE)),
     language("CMake", "*.cmake cmakelists.txt", Table(&hashes::CMAKE)),
     language("Conf", "*.conf *.nginx justfile .justfile", Table(&hashes::CONF)),
     language("Css", "*.css *.pcss *.postcss", Table(&markup::CSS)),
@@ -79,13 +76,10 @@ pub(crate) static LANGUAGES: &[SourceLanguage] = &[
     language("Dockerfile", "*.dockerfile *.containerfile dockerfile containerfile", Table(&lines::DOCKERFILE)),
     language("Elixir", "*.ex *.exs #!elixir", Table(&hashes::ELIXIR)),
     language("Env", "*.env .env .envrc .flaskenv", Table(&hashes::ENV)),
-    language("Erlang", "*.erl *.hrl *.escript #!escript", Table(&functional::ERLANG)),
-    language("FSharp", "*.fs *.fsi *.fsx", Table(&functional::FSHARP)),
     language("Fish", "*.fish #!fish", Table(&shell::FISH)),
     language("Go", "*.go", Table(&c_like::GO)),
     language("GraphQl", "*.graphql *.graphqls *.gql", Table(&hashes::GRAPHQL)),
     language("Groovy", "*.groovy *.gradle *.gvy jenkinsfile #!groovy", Table(&c_like::GROOVY)),
-    language("Haskell", "*.hs *.hsc *.hs-boot *.purs *.elm #!runhaskell #!runghc #!stack", Table(&functional::HASKELL)),
     language("Hcl", "*.tf *.tfvars *.hcl *.nomad", Table(&c_like::HCL)),
     language("Html", "*.html *.htm", Own(|c| lex_markup(c, MarkupFlavour::Html))),
     language("Ini", "*.ini *.cfg *.inf *.editorconfig *.gitconfig .gitconfig .editorconfig .npmrc .gitmodules .pylintrc \
@@ -96,14 +90,11 @@ pub(crate) static LANGUAGES: &[SourceLanguage] = &[
         .jshintrc", Table(&c_like::JSONC)),
     language("Julia", "*.jl #!julia", Table(&hashes::JULIA)),
     language("Kotlin", "*.kt *.kts #!kotlin", Table(&c_like::KOTLIN)),
-    language("Lisp", "*.lisp *.lsp *.el *.scm *.ss *.rkt #!racket #!guile #!sbcl", Table(&functional::LISP)),
     language("Lua", "*.lua *.luau *.rockspec #!lua #!luajit", Table(&hashes::LUA)),
     language("Makefile", "*.mk *.mak *.make makefile gnumakefile bsdmakefile makefile.am makefile.in #!make",
         Table(&hashes::MAKEFILE)),
     language("Nim", "*.nim *.nims *.nimble", Table(&hashes::NIM)),
     language("Nix", "*.nix #!nix", Table(&hashes::NIX)),
-    language("OCaml", "*.ml *.mli #!ocaml", Table(&functional::OCAML)),
-    language("Perl", "*.pl *.pm *.t *.psgi #!perl", Table(&ruby_perl::PERL)),
     language("Php", "*.php *.phtml *.php3 *.php4 *.php5 *.php7 *.phps *.phpt #!php", Own(lex_php)),
     language("PowerShell", "*.ps1 *.psm1 *.psd1 #!pwsh #!powershell", Table(&hashes::POWERSHELL)),
     language("Properties", "*.properties *.service *.socket *.timer *.desktop", Table(&hashes::PROPERTIES)),
@@ -113,7 +104,7 @@ pub(crate) static LANGUAGES: &[SourceLanguage] = &[
     language("R", "*.r *.rprofile .rprofile #!rscript", Table(&hashes::R)),
     language("Ruby", "*.rb *.rake *.gemspec *.ru *.podspec *.jbuilder *.rbi *.cr rakefile gemfile guardfile capfile \
         vagrantfile podfile brewfile fastfile appfile berksfile thorfile .irbrc .pryrc dangerfile #!ruby #!jruby",
-        Table(&ruby_perl::RUBY)),
+        Table(&ruby::RUBY)),
     language("Rust", "*.rs *.ron", Table(&c_like::RUST)),
     language("Scala", "*.scala *.sc *.sbt #!scala", Table(&c_like::SCALA)),
     language("Scss", "*.scss *.sass *.less", Table(&markup::SCSS)),
@@ -123,11 +114,9 @@ pub(crate) static LANGUAGES: &[SourceLanguage] = &[
     language("Sql", "*.sql *.ddl *.dml *.psql *.pgsql *.mysql", Table(&hashes::SQL)),
     language("Svelte", "*.svelte", Own(|c| lex_component(c, MarkupFlavour::Svelte))),
     language("Swift", "*.swift #!swift", Table(&c_like::SWIFT)),
-    language("Tex", "*.tex *.sty *.ltx", Table(&lines::TEX)),
     language("Toml", "*.toml pipfile", Table(&hashes::TOML)),
     language("Tsx", "*.tsx", Table(&javascript::JAVASCRIPT)),
     language("TypeScript", "*.ts *.mts *.cts #!deno #!bun #!tsx #!ts-node", Table(&javascript::TYPESCRIPT)),
-    language("Vim", "*.vim *.vimrc .vimrc .gvimrc .exrc", Table(&lines::VIM)),
     language("Vue", "*.vue", Own(|c| lex_component(c, MarkupFlavour::Html))),
     language("Xml", "*.xml *.xsd *.xsl *.xslt *.svg *.xhtml *.plist *.csproj *.fsproj *.vbproj *.vcxproj *.props *.targets \
         *.xaml *.axaml *.resx *.nuspec *.config *.rss *.atom *.wsdl *.storyboard *.xib",

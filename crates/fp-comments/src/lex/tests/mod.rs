@@ -47,17 +47,6 @@ fn documentation() {
         assert_eq!(kinds(name, c_like), expected, "{name}");
     }
     assert_eq!(
-        kinds(
-            "a.hs",
-            "-- | a\n-- ^ b\n{-| c -}\n-- d\n{- e -}\n{-# INLINE f #-}"
-        ),
-        [Doc, Doc, Doc, Line, Block, Block]
-    );
-    assert_eq!(
-        kinds("a.ml", "(** a *)\n(* b *)\n(*** c ***)\n(**)"),
-        [Doc, Block, Block, Block]
-    );
-    assert_eq!(
         kinds("a.lua", "--- a\n-- b\n---- c\n--[[ d ]]"),
         [Doc, Line, Line, Block]
     );
@@ -71,7 +60,6 @@ fn documentation() {
         [Doc, Line, Block]
     );
     assert_eq!(kinds("a.graphql", "\"\"\"a\"\"\"\ntype B # c"), [Doc, Line]);
-    assert_eq!(kinds("a.pl", "=pod\n\n=cut\n# a"), [Doc, Line]);
     assert_eq!(kinds("a.py", "# a\n## b\n\"\"\"c\"\"\""), [Line, Line]);
     assert_eq!(kinds("a.html", "<!-- a -->"), [Block]);
 }
@@ -154,7 +142,7 @@ fn by_first_line() {
         ("bin/run", "#!/bin/sh", Some("Shell")),
         ("bin/run", "#!/usr/bin/env python3.12", Some("Python")),
         ("bin/run", "#!/usr/bin/env -S node --x", Some("JavaScript")),
-        ("bin/run", "#! /usr/bin/perl -w", Some("Perl")),
+        ("bin/run", "#! /usr/bin/ruby -w", Some("Ruby")),
         ("bin/run", "\u{feff}#!/usr/bin/env A=b ruby", Some("Ruby")),
         (".hook", "#!/bin/bash -e\r", Some("Shell")),
         ("bin/run", "# no", None),

@@ -1,5 +1,5 @@
-//! Ruby and Perl let authors choose the delimiters of strings, and a slash can be division or begin a regular
-//! expression, so their rules need context.
+//! Ruby lets authors choose the delimiters of strings, and a slash can be division or begin a regular expression, so its
+//! rule needs context.
 
 use super::cursor::{CommentCursor, is_word};
 use super::engine::{
@@ -19,19 +19,9 @@ pub(crate) static RUBY: Syntax = Syntax {
     ..Syntax::PLAIN
 };
 
-pub(crate) static PERL: Syntax = Syntax {
-    lines: &["#"],
-    regions: &[QUOTED, APOSTROPHES, BACKTICKS],
-    asks: b"=_$@%&/<qmsyt'",
-    rule: read_perl,
-    ..Syntax::PLAIN
-};
-
 /// Ruby keywords that can precede a value.
 const RUBY_WORDS: &str =
     "return case in do else yield if unless while until when and or not then elsif begin";
-/// Perl keywords and functions that can precede a value.
-const PERL_WORDS: &str = "return else if unless while until and or not elsif split grep map join x cmp eq ne when push print die";
 
 /// A bare name must be a constant: before a lowercase letter, `<<` shifts or appends.
 const RUBY_HEREDOC: HeredocForm = HeredocForm {
@@ -39,12 +29,6 @@ const RUBY_HEREDOC: HeredocForm = HeredocForm {
     quotes: b"\"'`",
     begins_bare: |first| first.is_ascii_uppercase() || first == b'_',
     ..HeredocForm::PLAIN
-};
-
-const PERL_HEREDOC: HeredocForm = HeredocForm {
-    indenters: b"~",
-    begins_bare: |first| first.is_ascii_alphabetic() || first == b'_',
-    ..RUBY_HEREDOC
 };
 
 /// All closing delimiters of strings: first closing brackets, then characters that also open the string.
@@ -82,13 +66,14 @@ static FILLED_TEXTS: DelimitedTexts = delimited_texts(true, HASH);
 /// Ruby regular expressions: one where a value must come, and one where an argument may come.
 static RUBY_REGEX: Region = Region::escaped("/").spanning_lines().with_holes(HASH);
 static RUBY_ARGUMENT_REGEX: Region = Region::escaped("/").with_holes(HASH);
-static PERL_REGEX: Region = Region::escaped("/").spanning_lines();
 
 fn read_ruby(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
     let cursor = &mut *lexer.cursor;
     match cursor.peek(0) {
         b'=' if cursor.at_line_start() && cursor.sees("=begin") => {
-            take_pod(cursor, "\n=end", CommentKind::Block);
+            let end = cursor.find_mark(cursor.at, "\n=end");
+            let end = end.map_or(cursor.bytes.len(), |end| cursor.line_end(end + 1));
+            cursor.take_until(end, CommentKind::Block);
         }
         b'_' if ends_program(cursor) => return RuleTurn::Left,
         b'?' if !cursor.is_behind_word()
@@ -113,13 +98,6 @@ fn read_ruby(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
         _ => return RuleTurn::Pass,
     }
     RuleTurn::Moved
-}
-
-/// Records documentation up to and including the line with the mark `end`.
-fn take_pod(cursor: &mut CommentCursor<'_>, end: &str, kind: CommentKind) {
-    let end = cursor.find_mark(cursor.at, end);
-    let end = end.map_or(cursor.bytes.len(), |end| cursor.line_end(end + 1));
-    cursor.take_until(end, kind);
 }
 
 /// True if this line ends the program's code.
@@ -168,102 +146,4 @@ fn read_percent(cursor: &mut CommentCursor<'_>) -> RuleTurn {
     };
     cursor.at += width + 1;
     RuleTurn::Entered(text)
-}
-
-fn read_perl(lexer: &mut TableLexer<'_, '_>) -> RuleTurn {
-    let cursor = &mut *lexer.cursor;
-    match cursor.peek(0) {
-        b'=' if cursor.at_line_start() && cursor.peek(1).is_ascii_alphabetic() => {
-            take_pod(cursor, "\n=cut", CommentKind::Doc);
-        }
-        b'_' if ends_program(cursor) => return RuleTurn::Left,
-        b'$' => cursor.at += variable_length(cursor),
-        b'@' | b'%' | b'&' if cursor.peek(1) == b'$' => cursor.at += 1,
-        b'@' | b'%' | b'&' if is_word(cursor.peek(1)) => {
-            cursor.at += 1 + cursor.name_length(cursor.at + 1);
-        }
-        b'\'' if cursor.is_behind_word() => cursor.at += 1,
-        b'/' if cursor.expects_value(PERL_WORDS) => {
-            cursor.at += 1;
-            return RuleTurn::Entered(&PERL_REGEX);
-        }
-        b'/' if cursor.peek(1) == b'/' => cursor.at += 2,
-        b'<' if cursor.sees("<<") => return lexer.read_heredoc(&PERL_HEREDOC),
-        b'q' | b'm' | b's' | b'y' | b't' => read_quote_like(cursor),
-        _ => return RuleTurn::Pass,
-    }
-    RuleTurn::Moved
-}
-
-/// Number of bytes to skip at the start of the variable at the cursor, since they could be mistaken for something else:
-/// `$#x`, `$'`, `$y`.
-fn variable_length(cursor: &CommentCursor<'_>) -> usize {
-    match (cursor.peek(1), cursor.peek(2)) {
-        (b'#', next) if is_word(next) || matches!(next, b'{' | b'$') => {
-            2 + cursor.name_length(cursor.at + 2)
-        }
-        (b'{' | b'$', _) => 1,
-        (byte, _) if is_word(byte) => 1 + cursor.name_length(cursor.at + 1),
-        (byte, _) if byte.is_ascii_punctuation() => 2,
-        _ => 1,
-    }
-}
-
-/// Moves past `q{}`, `m//`, `s{}{}`, `tr///` and similar, or past any other name that begins with these letters.
-fn read_quote_like(cursor: &mut CommentCursor<'_>) {
-    let length = cursor.name_length(cursor.at);
-    let name = &cursor.rest()[..length];
-    let parts = match name {
-        b"q" | b"qq" | b"qw" | b"qr" | b"qx" | b"m" => 1,
-        b"s" | b"tr" | b"y" => 2,
-        _ => 0,
-    };
-    let before = cursor.byte_before();
-    // After a slash, the letters are flags of the regular expression that the slash ends.
-    let is_name = is_word(before) || before == b'/';
-    let is_key = matches!(before, b'>' | b'{') && cursor.peek(length) == b'}';
-    cursor.at += length.max(1);
-    if parts == 0 || is_name || is_key {
-        return;
-    }
-    let blank = cursor.length_while(cursor.at, |byte| byte.is_ascii_whitespace());
-    let open = cursor.peek(blank);
-    let is_comma = open == b',' && (blank > 0 || !matches!(name, b"s" | b"m" | b"tr"));
-    let is_operand = is_comma || b"=;)".contains(&open) || (blank > 0 && open == b'#');
-    let is_method = matches!(before, b'>' | b'-');
-    let Some(text) = delimited_text(&PLAIN_TEXTS, open).filter(|_| !is_operand && !is_method)
-    else {
-        return;
-    };
-    cursor.at += blank + 1;
-    skip_delimited(cursor, text);
-    if parts == 2 && text.nests.is_empty() {
-        skip_delimited(cursor, text);
-    } else if parts == 2 {
-        let blank = cursor.length_while(cursor.at, |byte| byte.is_ascii_whitespace());
-        if let Some(second) = delimited_text(&PLAIN_TEXTS, cursor.peek(blank)) {
-            cursor.at += blank + 1;
-            skip_delimited(cursor, second);
-        }
-    }
-    if !name.starts_with(b"q") || name == b"qr" {
-        cursor.at += cursor.name_length(cursor.at);
-    }
-}
-
-/// Moves past the closing delimiter of the string `text`.
-fn skip_delimited(cursor: &mut CommentCursor<'_>, text: &Region) {
-    let close = text.close.as_bytes()[0];
-    let mut depth = 1_usize;
-    while depth > 0 && !cursor.at_end() {
-        let byte = cursor.peek(0);
-        cursor.at += 1;
-        if byte == b'\\' && close != b'\\' {
-            cursor.at += 1;
-        } else if byte == close {
-            depth -= 1;
-        } else if text.nests.contains(&byte) {
-            depth += 1;
-        }
-    }
 }
