@@ -570,12 +570,9 @@ fn a_background_builder_is_known_from_its_start() {
     environment.replay_with("post-tool-use", STARTED, &unknown);
     assert_eq!(environment.entries(), before + 1);
     assert!(!refusal(&environment.replay("pre-tool-use", HEADLESS_EDIT)).is_empty());
-    let line = environment.fp(&["log", PLAN, "--verbose"]);
-    assert!(
-        line.stdout
-            .contains("builder-1 is the agent a59a4098352b54a52 of the client"),
-        "{line}"
-    );
+    let lines = environment.fp(&["log", PLAN, "--json"]).stdout;
+    let known = r#"{"agentKnown":{"name":"builder-1","id":"a59a4098352b54a52"}}"#;
+    assert!(lines.contains(known), "{lines}");
 }
 
 #[test]

@@ -189,7 +189,7 @@ fn a_finished_run_with_nothing_to_do_says_so_and_stays_finished() {
     environment.complete("a.txt");
     environment.done(&["cancel", PLAN, "2", "--reason", "no"]);
     environment.next(&[]);
-    let log = environment.done(&["log", PLAN, "--verbose"]).stdout;
+    let log = environment.done(&["log", PLAN]).stdout;
     assert!(log.ends_with("the run is finished\n"), "{log}");
     assert_snapshot!(environment.fp(&["start", PLAN, "--session", "s2"]), @"
     exit status: 0
@@ -198,7 +198,7 @@ fn a_finished_run_with_nothing_to_do_says_so_and_stays_finished() {
     Builders: 1, attempts: 2, commits: on
     Nothing is left to do. Next: fp retry sample-20261121 2
     ");
-    assert_eq!(environment.done(&["log", PLAN, "--verbose"]).stdout, log);
+    assert_eq!(environment.done(&["log", PLAN]).stdout, log);
     environment.done(&["retry", "2"]);
     assert!(
         environment

@@ -310,3 +310,27 @@ fn an_entry_that_this_machine_did_not_write_is_found_where_it_is() {
         (vec!["f".into()], None)
     );
 }
+
+#[test]
+fn a_reader_sees_whole_lines_and_begins_anew_with_another_log() {
+    let (_folder, store) = store();
+    let mut reader = store.reader();
+    let mut texts = || {
+        let Portion { lines, torn, anew } = reader.more().unwrap();
+        (lines.len(), torn > 0, anew)
+    };
+    assert_eq!(texts(), (0, false, false));
+    append(&store, "a");
+    let one = fs::read(store.log_file()).unwrap();
+    append(&store, "b");
+    let two = fs::read(store.log_file()).unwrap();
+    assert_eq!(texts(), (2, false, false));
+    append(&store, "c");
+    let three = fs::read(store.log_file()).unwrap();
+    fs::write(store.log_file(), &three[..two.len() + 50]).unwrap();
+    assert_eq!(texts(), (0, true, false));
+    fs::write(store.log_file(), &three).unwrap();
+    assert_eq!(texts(), (1, false, false));
+    fs::write(store.log_file(), &one).unwrap();
+    assert_eq!(texts(), (1, false, true));
+}

@@ -71,7 +71,7 @@ const ALLOWED: [(&[Caller], &str); 6] = [
         doctor
         export
         fleet
-        log -f --follow --task= -v --verbose
+        log --task=
         note * add --task=
         note * end
         note * list --for=

@@ -6,17 +6,13 @@ use serde::Serialize;
 
 use super::cost::spent_in_words;
 use super::status::{told_at_end, used_up};
-use crate::run::event::{AgentDispatch, Approve, Decider, Dispatch, Entry, Event, ImportedTask};
+use crate::run::event::{AgentDispatch, Approve, Decider, Entry, Event, ImportedTask};
 use crate::run::payload::short;
 use crate::run::ready::ids_listed;
 use crate::run::state::Status;
-use crate::verification::change::Change;
 use crate::verification::{Check, CheckVerdict};
 use fp_plan::plan::id::TaskId;
-use fp_plan::text::{counted, first_few, shown_command};
-
-/// Maximum number of files listed in a line.
-const FILES: usize = 3;
+use fp_plan::text::{counted, shown_command};
 
 /// An event described in words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -32,56 +28,33 @@ pub struct ToldEvent {
     pub became: Option<Status>,
 }
 
-/// Describes the events of `entry`, in order. A detail that several of them share, such as a verdict's reasons repeated
-/// as feedback, appears once.
-pub fn word_entry(entry: &Entry) -> Vec<ToldEvent> {
+/// Describes the events of `entry` that `is_told` selects, in order, without those about the program's own workings. A
+/// detail that several of them share, such as a verdict's reasons repeated as feedback, appears once.
+pub fn word_entry(entry: &Entry, mut is_told: impl FnMut(&Event) -> bool) -> Vec<ToldEvent> {
     let budget = entry.events.iter().find_map(|event| match event {
         Event::Asked { question } => used_up(&question.topic),
         _ => None,
     });
     let mut said = BTreeSet::new();
     let told = |event: &Event| {
+        let text = Some(event)
+            .filter(|event| is_told(event))
+            .and_then(words_of)?;
         let mut details = details_of(event);
         details.retain(|detail| !detail.trim().is_empty() && said.insert(detail.clone()));
-        ToldEvent {
+        Some(ToldEvent {
             task: task_of(event).cloned(),
             text: match (event, &budget) {
                 (Event::Cancelled { by: Decider::Auto }, Some(used_up)) => {
                     format!("the run stops: {used_up}")
                 }
-                _ => words_of(event),
+                _ => text,
             },
             details,
             became: status_after(event),
-        }
+        })
     };
-    entry.events.iter().map(told).collect()
-}
-
-/// True for an event about the program's own workings rather than the plan's progress.
-pub fn is_minor(event: &Event) -> bool {
-    match event {
-        Event::Told
-        | Event::Renewed
-        | Event::LeadNudged
-        | Event::Dispatched(_)
-        | Event::AgentStarted { .. }
-        | Event::AgentKnown { .. }
-        | Event::Reached { .. }
-        | Event::Resumed { .. }
-        | Event::Nudged { .. }
-        | Event::Edited { .. }
-        | Event::Submitted { .. }
-        | Event::CheckoutSeen { .. }
-        | Event::CommitStarted { .. } => true,
-        Event::HeadMoved { drifted, .. } => drifted.is_empty(),
-        Event::AgentEnded { said, silent, .. } => said.is_none() && silent.is_none(),
-        Event::AgentSpent { cost, .. } => {
-            cost.tokens.total() == 0 && cost.micro_usd.is_none() && cost.denied.is_empty()
-        }
-        Event::Verified { work, .. } => !work.checks.iter().any(Check::fails),
-        _ => false,
-    }
+    entry.events.iter().filter_map(told).collect()
 }
 
 /// The task that `event` concerns, if it concerns one.
@@ -108,8 +81,22 @@ fn status_after(event: &Event) -> Option<Status> {
     }
 }
 
-fn words_of(event: &Event) -> String {
-    match event {
+/// The words for `event`; `None` if it is about the program's own workings rather than the plan's progress.
+fn words_of(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::Told
+        | Event::Renewed
+        | Event::LeadNudged
+        | Event::Dispatched(_)
+        | Event::AgentStarted { .. }
+        | Event::AgentKnown { .. }
+        | Event::Reached { .. }
+        | Event::Resumed { .. }
+        | Event::Nudged { .. }
+        | Event::Edited { .. }
+        | Event::Submitted { .. }
+        | Event::CheckoutSeen { .. }
+        | Event::CommitStarted { .. } => return None,
         Event::Interviewed { by: Decider::User } => {
             "the interview records what the user said".into()
         }
@@ -136,16 +123,8 @@ fn words_of(event: &Event) -> String {
             let commits = if terms.no_commit { "off" } else { "on" };
             format!("the run starts: {builders}, {attempts}, commits {commits}")
         }
-        Event::Dispatched(due) => match due.dispatch {
-            Dispatch::Resume => format!("waking {}", due.name),
-            Dispatch::Spawn | Dispatch::Verify => format!("starting {}", due.name),
-        },
-        Event::Told => "the lead has been told".into(),
-        Event::LeadNudged => "the lead had stopped, and is told to go on".into(),
-        Event::AgentStarted { name, process } => {
-            format!("{name} is a process of {}", process.program)
-        }
         Event::AgentSpent { name, cost } => match (cost.tokens.total(), cost.micro_usd) {
+            (0, None) if cost.denied.is_empty() => return None,
             (0, None) => format!("{name} has not said what it cost"),
             (_, usd) => format!("{name} has cost {}", spent_in_words(cost.tokens, usd)),
         },
@@ -157,10 +136,8 @@ fn words_of(event: &Event) -> String {
                 format!("{name} was silent for {limit}, and was ended")
             }
             None if said.is_some() => format!("{name} has ended without a result"),
-            None => format!("{name} has ended its turn"),
+            None => return None,
         },
-        Event::Reached { name } => format!("{name} has its message"),
-        Event::AgentKnown { name, id } => format!("{name} is the agent {id} of the client"),
         Event::Answered {
             question,
             options,
@@ -179,8 +156,7 @@ fn words_of(event: &Event) -> String {
         Event::Finished => "the run is finished".into(),
         Event::Joined { .. } => "takes part from now on".into(),
         Event::Left => "takes part no more".into(),
-        Event::Renewed => "is still at work".into(),
-        Event::HeadMoved { drifted, .. } if drifted.is_empty() => "HEAD has moved".into(),
+        Event::HeadMoved { drifted, .. } if drifted.is_empty() => return None,
         Event::HeadMoved { drifted, .. } => {
             let tasks = counted(drifted.len(), "task");
             format!("HEAD has moved, and what {tasks} planned on has changed")
@@ -188,31 +164,22 @@ fn words_of(event: &Event) -> String {
         Event::ProgressDropped {} => {
             "the log came from elsewhere: tasks that are not done begin again".into()
         }
-        Event::CheckoutSeen { .. } => "the checkout counts as it is".into(),
         Event::Kept { tasks } => format!(
             "stays as it is, for all that has changed: {}",
             ids_listed(tasks)
         ),
         Event::Asked { question } => format!("question {}: {}", question.id, question.header),
         Event::Noted { note } => format!("{}: {}", note.kind.into_str(), note.text),
-        Event::Edited { path, .. } => {
-            format!("its builder has edited {path}, which it doesn't list")
-        }
         Event::Claimed {
             owner, iteration, ..
         } => {
             format!("{owner} claims it (attempt {iteration})")
         }
-        Event::Resumed { owner, .. } => format!("{owner} asks for it again"),
-        Event::Nudged { owner, .. } => format!("{owner} is told to go on"),
-        Event::Submitted { owner, files, .. } => {
-            format!("{owner} hands it in: {}", changed_paths(files))
-        }
         Event::SubmitRefused { owner, .. } => format!("{owner} could not hand it in"),
         Event::Verified {
             iteration, work, ..
         } => match work.checks.iter().filter(|check| check.fails()).count() {
-            0 => format!("checks passed (attempt {iteration})"),
+            0 => return None,
             number => format!("{} failed (attempt {iteration})", counted(number, "check")),
         },
         Event::Judged { verdict, .. } => {
@@ -230,7 +197,6 @@ fn words_of(event: &Event) -> String {
         Event::SentBack { iteration, .. } => {
             format!("goes back for attempt {iteration}")
         }
-        Event::CommitStarted { intent, .. } => format!("is being committed: {}", intent.subject()),
         Event::CommitBlocked { .. } => "could not be committed".into(),
         Event::Completed { commit, .. } => match commit {
             Some(commit) => format!("done, commit {}", short(commit)),
@@ -263,7 +229,7 @@ fn words_of(event: &Event) -> String {
             Some(revert) => format!("is rolled back by commit {}", short(revert)),
             None => "is rolled back".into(),
         },
-    }
+    })
 }
 
 /// The reasons for `event` and further details, one paragraph each.
@@ -273,11 +239,6 @@ fn details_of(event: &Event) -> Vec<String> {
         Event::Imported { tasks, .. } => tasks.iter().map(done_before).collect(),
         Event::Critiqued(critique) => critique.findings.iter().map(ToString::to_string).collect(),
         Event::RunStarted(terms) => labelled("session ", &terms.session),
-        Event::AgentStarted { process, .. } => [
-            labelled("model ", &process.model),
-            labelled("session ", &process.session),
-        ]
-        .concat(),
         Event::AgentSpent { cost, .. } => labelled("refused: ", &cost.denied),
         Event::AgentEnded { said, .. } => {
             let said = said.iter().map(|said| format!("its last words: {said:?}"));
@@ -351,15 +312,6 @@ fn paragraphs(text: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-fn changed_paths(files: &[Change]) -> String {
-    let paths: Vec<String> = files.iter().map(|file| file.path.to_string()).collect();
-    if paths.is_empty() {
-        "nothing changed".into()
-    } else {
-        first_few(&paths, FILES)
-    }
-}
-
 /// Filters a log for one task: its own events, the questions about it with their answers, its notes, and the retries of
 /// other tasks that restore it.
 #[derive(Debug, Clone)]
@@ -374,14 +326,9 @@ impl TaskConcern {
         Self { task, questions }
     }
 
-    /// Tells which events of `entry` concern the task. Must be called for every entry in order, because an answer names
-    /// only its question.
-    pub fn concerned_by(&mut self, entry: &Entry) -> Vec<bool> {
-        let events = entry.events.iter();
-        events.map(|event| self.is_concerned(event)).collect()
-    }
-
-    fn is_concerned(&mut self, event: &Event) -> bool {
+    /// True if `event` concerns the task. Must be called for every event in order, because an answer names only its
+    /// question.
+    pub fn includes(&mut self, event: &Event) -> bool {
         match event {
             Event::Asked { question } if question.topic.concerns(&self.task) => {
                 self.questions.insert(question.id.clone());
@@ -413,7 +360,7 @@ mod tests {
     }
 
     fn told(events: serde_json::Value) -> Vec<(Option<String>, String, Vec<String>)> {
-        let told = word_entry(&entry(events)).into_iter();
+        let told = word_entry(&entry(events), |_| true).into_iter();
         told.map(|t| (t.task.map(|id| id.to_string()), t.text, t.details))
             .collect()
     }
@@ -505,20 +452,29 @@ mod tests {
     }
 
     #[test]
+    fn the_programs_own_workings_are_not_told() {
+        let events = json!([
+            "told",
+            "renewed",
+            { "nudged": { "task": "1", "owner": "builder-1" } },
+            { "headMoved": { "head": "c0", "drifted": {} } },
+            { "agentEnded": { "name": "builder-1" } },
+        ]);
+        assert_eq!(told(events), []);
+    }
+
+    #[test]
     fn a_task_is_concerned_by_its_questions_and_their_answers() {
         let mut concern = TaskConcern::new(TaskId::new("1").unwrap());
-        assert_eq!(
-            concern.concerned_by(&entry(failed_for_good())),
-            [true, true, false, true]
-        );
+        let mut included = |events| {
+            let events = entry(events).events;
+            let included = events.iter().map(|event| concern.includes(event));
+            included.collect::<Vec<bool>>()
+        };
+        assert_eq!(included(failed_for_good()), [true, true, false, true]);
         let answered = |id: &str| json!({ "answered": { "question": id, "options": ["Retry"], "by": "user" } });
-        let later = entry(
-            json!([answered("q1"), answered("q2"), { "retried": { "task": "3", "restored": ["1"] } }]),
-        );
-        assert_eq!(concern.concerned_by(&later), [true, false, true]);
-        assert_eq!(
-            concern.concerned_by(&entry(json!(["told", "finished"]))),
-            [false, false]
-        );
+        let later = json!([answered("q1"), answered("q2"), { "retried": { "task": "3", "restored": ["1"] } }]);
+        assert_eq!(included(later), [true, false, true]);
+        assert_eq!(included(json!(["told", "finished"])), [false, false]);
     }
 }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::handoff::NextStep;
-use super::log::{TaskConcern, ToldEvent, is_minor, word_entry};
+use super::log::{TaskConcern, ToldEvent, word_entry};
 use super::reason_lines;
 use super::standing::{LeadPresence, RunStanding, TaskHalt};
 use super::status::{TaskLine, task_line};
@@ -100,12 +100,11 @@ fn events_of<'e>(entries: impl IntoIterator<Item = &'e Entry>, id: &TaskId) -> V
     let mut concern = TaskConcern::new(id.clone());
     let mut all = Vec::new();
     for entry in entries {
-        let concerned = concern.concerned_by(entry);
-        let events = entry.events.iter().zip(word_entry(entry)).zip(concerned);
         // `Verified` is left out, because the verdict repeats which checks failed.
-        let tells = |event: &Event| !is_minor(event) && !matches!(event, Event::Verified { .. });
-        let events = events.filter(|((event, _), concerned)| *concerned && tells(event));
-        all.extend(events.map(|((_, told), _)| TaskEvent {
+        let told = word_entry(entry, |event| {
+            concern.includes(event) && !matches!(event, Event::Verified { .. })
+        });
+        all.extend(told.into_iter().map(|told| TaskEvent {
             seq: entry.seq,
             at: entry.at,
             told,

@@ -215,7 +215,7 @@ fn watch_another(plan: &OpenPlan, holder: Option<String>, context: &Context) -> 
     }
     Err(
         CommandError::refused(format!("{by} leads the run of {id}")).with_hint(format!(
-            "`fp status {id}` says how far it is, `fp log {id} --follow` what happens"
+            "`fp status {id}` says how far it is, `fp status {id} --watch` what happens"
         )),
     )
 }

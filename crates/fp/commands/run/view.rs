@@ -5,7 +5,7 @@ use std::time::Duration;
 use fp_host::interrupt::Interrupt;
 use fp_host::plan::OpenPlan;
 use fp_host::screen::{Screen, ScreenInput};
-use fp_run::report::log::{ToldEvent, is_minor, word_entry};
+use fp_run::report::log::word_entry;
 use fp_run::run::next::LeadAction;
 
 use super::super::log::LogText;
@@ -160,16 +160,8 @@ impl LeadView {
             } => {
                 let mut is_read = true;
                 for entry in watch.read_new_entries()? {
-                    let told = word_entry(&entry)
-                        .into_iter()
-                        .zip(&entry.events)
-                        .filter(|(_, event)| !is_minor(event));
-                    let told: Vec<_> = told
-                        .map(|(told, _)| ToldEvent {
-                            details: Vec::new(),
-                            ..told
-                        })
-                        .collect();
+                    let mut told = word_entry(&entry, |_| true);
+                    told.iter_mut().for_each(|told| told.details.clear());
                     is_read &= context
                         .printer
                         .stream(&text.entry_lines(entry.at, entry.seq, &told), false);
