@@ -62,7 +62,7 @@ impl Git {
         }
     }
 
-    /// [`Git::diff`], with the blobs of each change.
+    /// [`Git::diff`], with the blobs of each change, and whether it made the file executable or took that away.
     pub(crate) fn diff_with_blobs(
         &self,
         base: &Oid,

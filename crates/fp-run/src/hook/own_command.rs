@@ -65,9 +65,7 @@ const ALLOWED: [(&[Caller], &str); 6] = [
     (
         EVERYBODY,
         "
-        config . --origin
-        config get
-        config show --origin
+        config .
         doctor
         export
         fleet
