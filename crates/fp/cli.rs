@@ -302,20 +302,23 @@ fn unknown_command(message: &clap::Error) -> Option<CommandError> {
     };
     let tree = Cli::command();
     let mut before = std::env::args().take_while(|argument| argument != word);
-    if before.any(|argument| tree.find_subcommand(argument).is_some()) {
+    let group = before.find(|argument| tree.find_subcommand(argument).is_some());
+    let word = match &group {
+        Some(group) => &format!("{group} {word}"),
+        None => word,
+    };
+    let hint = match (meant_by(word), group) {
+        (Some(hint), _) => hint.to_owned(),
         // The command has subcommands, and clap lists them.
-        return None;
-    }
-    let hint = meant_by(word).map_or_else(
-        || {
+        (None, Some(_)) => return None,
+        (None, None) => {
             let shown = tree.get_subcommands().filter(|one| !one.is_hide_set());
             match closest_name(word, shown.map(|one| one.get_name().to_owned())) {
                 Some(name) => format!("did you mean `fp {name}`?"),
                 None => "`fp help` lists them all".into(),
             }
-        },
-        str::to_owned,
-    );
+        }
+    };
     Some(CommandError::failed(format!("there is no command {word:?}")).with_hint(hint))
 }
 
@@ -332,6 +335,7 @@ open|view|page: `fp show --format html --out plan.html` writes a page
 stop|abort|kill: `fp cancel` ends the run
 undo|revert|rollback: `fp retry PLAN TASK --undo` undoes a task that is done
 fail: `fp cancel PLAN TASK --reason TEXT` gives a task up
+release: `fp retry PLAN TASK` frees a task whose builder is gone
 bundle: `fp install --bundle DIR` writes the plugin to a folder
 completions: `fp install --completions SHELL` prints them
 uninstall: `fp install --remove` undoes the installation
@@ -340,13 +344,26 @@ explain: `fp validate --explain RULE` explains a rule
 fmt|format: `fp validate PLAN --fmt` writes the tree in its canonical form
 handoff: `fp report PLAN --handoff` writes it
 leave: `fp fleet PLAN --leave` leaves a shared plan
-ready: `fp status PLAN --ready` checks whether a run can start";
+ready: `fp status PLAN --ready` checks whether a run can start
+ci: `fp run` on a runner that `fp join` lets into a shared plan does what it did
+config schema: `fp help config` says what each setting takes
+debt: `fp note PLAN add 'DEBT: TEXT'` notes work for later, and `fp new` lists it
+task move|split: edit tasks.md; `fp validate PLAN` checks it, `fp approve PLAN` lets it run";
+
+/// The line of `table` for `words`. Each word of a line may be one of several, separated by `|`.
+fn commands_behind(table: &'static str, words: &str) -> Option<&'static str> {
+    let is_meant = |(known, word): (&str, &str)| known.split('|').any(|known| known == word);
+    let mut known = table.lines().filter_map(|line| line.split_once(": "));
+    let known = known.find(|(known, _)| {
+        known.matches(' ').count() == words.matches(' ').count()
+            && known.split(' ').zip(words.split(' ')).all(is_meant)
+    });
+    known.map(|(_, instead)| instead)
+}
 
 /// The command that people probably mean by `word`.
 pub(crate) fn meant_by(word: &str) -> Option<&'static str> {
-    let mut known = MEANT.lines().filter_map(|line| line.split_once(": "));
-    let known = known.find(|(words, _)| words.split('|').any(|known| known == word));
-    known.map(|(_, instead)| instead)
+    commands_behind(MEANT, word)
 }
 
 /// Refuses a command that the agent around this process, if any, may not run.
@@ -371,6 +388,13 @@ mod tests {
     #[test]
     fn the_tree_is_consistent() {
         super::Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn words_that_people_try() {
+        let told = |words| super::commands_behind(super::MEANT, words);
+        assert!(told("ci").is_some() && told("task split").is_some());
+        assert_eq!((told("split"), told("status")), (None, None));
     }
 
     /// Flags that the hook leaves to the user's own rules, by command. A new flag belongs in the hook's list or here.
