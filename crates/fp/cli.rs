@@ -75,6 +75,7 @@ enum Command {
     Specs(features::specs::SpecsArgs),
     Roadmap(features::roadmap::RoadmapArgs),
     Commit(commands::commit::CommitArgs),
+    #[command(hide = true)]
     Linear(linear::LinearArgs),
     Status(commands::status::StatusArgs),
     /// Print a line on the active plan for Claude Code's status line

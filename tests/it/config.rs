@@ -28,11 +28,13 @@ fn the_defaults() {
     agents.verifier.model    default  -
     agents.verifier.program  default  claude
     agents.verifiers         default  -
+    branch                   default  auto
     budget.run               default  -
     budget.task              default  -
     commentChecker.enabled   default  true
     commentChecker.ignore    default  none
     commentChecker.mode      default  warn
+    commit.trailers          default  true
     engine                   default  auto
     exclusive                default  none
     executionOrder           default  document-order
@@ -53,6 +55,7 @@ fn the_defaults() {
     notify.command           default  none
     nudge.maxRetries         default  3
     plansDir                 default  .fractal-planner/plans
+    pr                       default  false
     researchOnly             default  false
     sandbox.mode             default  on
     sandbox.write            default  none
@@ -97,11 +100,13 @@ fn where_each_value_comes_from() {
     agents.verifier.model    default  -
     agents.verifier.program  default  claude
     agents.verifiers         default  -
+    branch                   default  auto
     budget.run               default  -
     budget.task              default  -
     commentChecker.enabled   runtime  false
     commentChecker.ignore    project  a, b
     commentChecker.mode      default  warn
+    commit.trailers          default  true
     engine                   default  auto
     exclusive                default  none
     executionOrder           default  document-order
@@ -122,6 +127,7 @@ fn where_each_value_comes_from() {
     notify.command           default  none
     nudge.maxRetries         user     5
     plansDir                 default  .fractal-planner/plans
+    pr                       default  false
     researchOnly             default  false
     sandbox.mode             default  on
     sandbox.write            default  none

@@ -212,12 +212,12 @@ fn before_the_run_and_after_it() {
         environment.pass(task);
     }
     environment.done(&["next", PLAN]);
-    assert_snapshot!(handoff(&environment), @r"
+    assert_snapshot!(handoff(&environment), @"
     exit status: 0
     --- stdout
     # Handoff: sample-20261121
 
-    State of: 2026-11-21T09:00:00Z, event 27 (finished)
+    State of: 2026-11-21T09:00:00Z, event 27
 
     ## Goal
 
@@ -225,14 +225,15 @@ fn before_the_run_and_after_it() {
 
     ## Progress
 
-    4 of 4 tasks done
+    ```text
+    Plan sample-20261121 (finished)
+    ▰▰▰▰▰▰▰▰▰▰ 4 of 4 tasks done
 
-    ## Done, the last first
-
-    - 1: Write part 1 | attempt 1 of 3 | commit [COMMIT]
-    - 2: Write part 2 | attempt 1 of 3 | commit [COMMIT]
-    - 3: Write part 3 | attempt 1 of 3 | commit [COMMIT]
-    - 4: Write part 4 | attempt 1 of 3 | commit [COMMIT]
+      ✓ 1  done       Write part 1  (1/3, [COMMIT])
+      ✓ 2  done       Write part 2  (1/3, [COMMIT])
+      ✓ 3  done       Write part 3  (1/3, [COMMIT])
+      ✓ 4  done       Write part 4  (1/3, [COMMIT])
+    ```
 
     ## Decisions
 

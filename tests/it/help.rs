@@ -19,7 +19,7 @@ fn the_first_page_has_what_people_need() {
     Look      status  show  log  why  report  plans
     Steer     run  approve  answer  retry  cancel  task
     Write     new  import  export  validate
-    Project   config  specs  roadmap  commit
+    Project   config  specs  roadmap  commit  pr
     Machines  share  join  fleet
     Set up    install  doctor  demo
 

@@ -104,14 +104,14 @@ fn a_task_that_failed_and_those_that_wait_for_it() {
           answers q1 (Continue, Retry, Change the task, Stop)
     "#);
     environment.done(&["answer", PLAN, "q1", "--option", "Continue"]);
-    assert_snapshot!(why(&environment, "3"), @r"
+    assert_snapshot!(why(&environment, "3"), @"
     exit status: 0
     --- stdout
     Task 3: Write part 3
 
     State:
-      3  skipped  Write part 3: it can't be done without 1
-        2  skipped  Write part 2: it can't be done without 1
+      3  skipped  Write part 3: Blocked by 1
+        2  skipped  Write part 2: Blocked by 1
           1  failed  Write part 1: Criterion 1 (`a.txt` has a line about 1): not
                      seen
 

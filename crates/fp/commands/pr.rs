@@ -81,11 +81,9 @@ pub(crate) fn open_pull_request(args: PrArgs, context: &Context) -> CommandResul
                 "{} is pushed, and no pull request is open for it: {reason}",
                 place.branch
             );
-            let error = CommandError::refused(said);
-            Err(match page {
-                Some(page) => error.with_hint(format!("open it with the text above at {page}")),
-                None => error.with_hint("open it with the text above where you review"),
-            })
+            let page = page.unwrap_or_else(|| "the place where you review".to_owned());
+            Err(CommandError::refused(said)
+                .with_hint(format!("open it with the text above at {page}")))
         }
         Err(NotOpened::Failed(error)) => Err(error),
     }
@@ -116,7 +114,11 @@ pub(crate) fn publish(
     let (state, git) = (plan.load()?.state, plan.git()?);
     let PrPlace { branch, base } = place_of(plan, &state, wish, &git)?;
     if !state.tasks.iter().any(|task| task.commit.is_some()) {
-        return Err(CommandError::refused(format!("nothing is committed to {branch} yet")).into());
+        return Err(
+            CommandError::refused(format!("nothing is committed to {branch} yet"))
+                .with_hint(state.lead_command())
+                .into(),
+        );
     }
     let remote = remote_or_only(wish.remote.as_deref(), &git)?;
     let noted = git.noted_commits()?;
@@ -328,9 +330,8 @@ pub(super) fn place_of(
         None => "main".to_owned(),
     };
     if base.starts_with('-') || !git.is_branch_name(&base)? {
-        return Err(CommandError::failed(format!(
-            "{base:?} can't be the name of a branch"
-        )));
+        let said = format!("{base:?} can't be the name of a branch");
+        return Err(CommandError::failed(said).with_hint("name the branch to merge into"));
     }
     Ok(PrPlace { branch, base })
 }

@@ -190,7 +190,12 @@ pub(super) fn add_from_review(selector: Option<&str>, context: &Context) -> Comm
         ids.push(id);
     }
     let edited = with_leaves(&text, leaves.into_iter()).map_err(|said| {
-        CommandError::refused(format!("the discussions can't become tasks: {said}"))
+        CommandError::refused(format!("the discussions can't become tasks: {said}")).with_hint(
+            format!(
+                "`fp task add {} --under TASK --file FILE` adds one by hand",
+                plan.id()
+            ),
+        )
     })?;
     if !ids.is_empty() {
         record.write(plan)?;

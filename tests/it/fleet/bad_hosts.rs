@@ -48,10 +48,10 @@ fn a_repository_without_a_remote() {
     let environment = Environment::new().repo();
     environment.plan(&tree(&[leaf("1", "none", "a.txt")]));
     environment.done(&["approve", PLAN, "--yes"]);
-    insta::assert_snapshot!(environment.fp(&["share", PLAN]), @r"
+    insta::assert_snapshot!(environment.fp(&["share", PLAN]), @"
     exit status: 1
     --- stderr
-    error: the repository has no remote, which is where machines meet
+    error: the repository has no remote to push to
     hint: git remote add origin URL
     ");
 }
