@@ -27,7 +27,6 @@ fn the_defaults() {
     agents.verifier.effort   default  -
     agents.verifier.model    default  -
     agents.verifier.program  default  claude
-    agents.verifiers         default  -
     branch                   default  auto
     budget.run               default  -
     budget.task              default  -
@@ -99,7 +98,6 @@ fn where_each_value_comes_from() {
     agents.verifier.effort   default  -
     agents.verifier.model    default  -
     agents.verifier.program  default  claude
-    agents.verifiers         default  -
     branch                   default  auto
     budget.run               default  -
     budget.task              default  -

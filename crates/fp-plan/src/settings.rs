@@ -184,8 +184,6 @@ settings! {
         builder: AgentPlayer = AgentPlayer::default(), Group(AgentPlayer::rows), Protected;
         /// The program and model of verifiers.
         verifier: AgentPlayer = AgentPlayer::default(), Group(AgentPlayer::rows), Protected;
-        /// How many verifiers (1–16) work at once, beside the builders; absent for as many as builders.
-        verifiers: Option<u32> = None, Whole(1, 16), Protected;
         /// Permission rules of Claude Code for what its processes may do beside their task, such as `Bash(npm ci)`.
         allow: Vec<String> = Vec::new(), List(&Text), Protected;
         /// Minutes (1–1440) of silence after which an agent is given up; one of `fp run` is ended and reminded first.

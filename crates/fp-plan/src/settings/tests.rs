@@ -54,8 +54,7 @@ fn every_default_could_be_given_in_a_file() {
           "effort": null,
           "model": null,
           "program": "claude"
-        },
-        "verifiers": null
+        }
       },
       "branch": "auto",
       "budget": {
@@ -126,7 +125,7 @@ fn what_a_repository_may_set() {
             .collect::<Vec<_>>()
             .join(" ")
     };
-    insta::assert_snapshot!(of(Protected), @"agents.allow agents.builder.effort agents.builder.model agents.builder.program agents.programs agents.silenceMinutes agents.verifier.effort agents.verifier.model agents.verifier.program agents.verifiers branch budget.run budget.task commentChecker.mode engine fleet.leaseMinutes fleet.signed guard.extend guard.mode isolation noCommit notify.command nudge.maxRetries plansDir pr sandbox.mode sandbox.write skipPlanReview verify.judge verify.place verify.timeoutSeconds");
+    insta::assert_snapshot!(of(Protected), @"agents.allow agents.builder.effort agents.builder.model agents.builder.program agents.programs agents.silenceMinutes agents.verifier.effort agents.verifier.model agents.verifier.program branch budget.run budget.task commentChecker.mode engine fleet.leaseMinutes fleet.signed guard.extend guard.mode isolation noCommit notify.command nudge.maxRetries plansDir pr sandbox.mode sandbox.write skipPlanReview verify.judge verify.place verify.timeoutSeconds");
     insta::assert_snapshot!(of(Words), @"language");
     insta::assert_snapshot!(of(Open), @"commentChecker.enabled commentChecker.ignore commit.trailers exclusive executionOrder linear.enabled linear.project linear.statusMap linear.team maxComplexity maxIterations maxParallelTasks researchOnly testFirst");
     assert_eq!(

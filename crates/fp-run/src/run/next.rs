@@ -457,11 +457,7 @@ impl<'a> Draft<'a> {
         };
         let active = self.state.active_agents();
         let active = active.filter(|(_, agent)| agent.role == Role::Verifier);
-        let limit = self
-            .around
-            .agents
-            .verifiers
-            .unwrap_or(self.state.terms().builders);
+        let limit = self.state.terms().builders;
         let free = (limit.max(1) as usize).saturating_sub(active.count());
         let due = self.state.own_running().filter(is_due);
         let due: Vec<TaskState> = due.take(free).cloned().collect();

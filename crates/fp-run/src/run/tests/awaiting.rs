@@ -118,17 +118,19 @@ fn what_awaits_a_verdict_or_was_sent_back_keeps_its_files() {
 }
 
 #[test]
-fn verifiers_have_a_limit_of_their_own() {
+fn as_many_verifiers_as_builders_work_at_once() {
     let mut machine = apart();
-    (0..3).for_each(|number| drop(build(&mut machine, number)));
-    let mut around = machine.around(None);
-    around.agents.verifiers = Some(2);
+    (0..4).for_each(|number| drop(build(&mut machine, number)));
+    let around = machine.around(None);
     let turn = machine.state.next(&[], &around).unwrap();
-    assert_eq!(started(&turn.actions), ["verifier-1-i1", "verifier-2-i1"]);
+    assert_eq!(
+        started(&turn.actions),
+        ["verifier-1-i1", "verifier-2-i1", "verifier-3-i1"]
+    );
     machine.take(turn.events);
     machine.judge(&id("1"), true);
     let turn = machine.state.next(&[], &around).unwrap();
-    assert!(started(&turn.actions).contains(&"verifier-3-i1"));
+    assert!(started(&turn.actions).contains(&"verifier-4-i1"));
 }
 
 #[test]
