@@ -235,7 +235,7 @@ fn rules_that_fp_offers_hold() {
 fn options_that_the_client_keeps_are_settings() {
     let sample = Sample::new();
     let stand_in = StandIn::start(|request| match request.turns() {
-        0 => bash("fp config get maxParallelTasks --json"),
+        0 => bash("fp config --json"),
         _ => text("all done"),
     });
     let client = Client::new(&stand_in, sample.path());
@@ -262,7 +262,8 @@ fn options_that_the_client_keeps_are_settings() {
     );
     let told = stand_in.of_lead()[1].last_result();
     assert!(
-        told.contains(r#""origin": "plugin""#) && told.contains(r#""value": 3"#),
+        told.contains(r#""maxParallelTasks": "plugin""#)
+            && told.contains(r#""maxParallelTasks": 3"#),
         "{told}"
     );
     client.fp(&["install", "--remove", "--client", program]);

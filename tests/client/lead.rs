@@ -35,6 +35,14 @@ fn run(client: &Client<'_>, flags: &[&str]) -> (Command, Mark) {
     client.fp_command(&[&["run", PLAN, "--yes", "-j", "3"], flags].concat())
 }
 
+/// Merges the branch of the plan's own, if the run made one.
+fn take_branch(sample: &Sample) {
+    let branch = format!("fp/{PLAN}");
+    if !sample.git(&["branch", "--list", &branch]).is_empty() {
+        sample.git(&["merge", "--quiet", "--ff-only", &branch]);
+    }
+}
+
 /// Runs `fp run` to its end, and asserts that each task has its commit and no process is left.
 fn lead(sample: &Sample, client: &Client<'_>, flags: &[&str], stand_in: &StandIn) -> String {
     let (mut command, mark) = run(client, flags);
@@ -46,6 +54,7 @@ fn lead(sample: &Sample, client: &Client<'_>, flags: &[&str], stand_in: &StandIn
         "{said}\n{noted}\n{}",
         stand_in.summary()
     );
+    take_branch(sample);
     crew::assert_built(sample);
     assert!(mark.processes().is_empty(), "processes are left");
     said + &noted
@@ -203,6 +212,7 @@ fn hand_over(cast: Cast, choice: &str) -> (StandIn, usize) {
         "{:?}",
         ended.permission_prompts()
     );
+    take_branch(&sample);
     crew::assert_built(&sample);
     let requests = stand_in.of_lead().len();
     drop(client);
