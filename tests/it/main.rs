@@ -98,6 +98,7 @@ mod release;
 mod report;
 #[cfg(unix)]
 mod review;
+#[cfg(unix)]
 mod roadmap;
 #[cfg(unix)]
 mod rollback;
