@@ -250,6 +250,21 @@ fn what_is_in_the_way_is_said_with_a_way_on() {
 }
 
 #[test]
+fn a_log_of_somebody_else_has_nothing_pushed() {
+    let environment = scene();
+    assert_eq!(
+        environment.fp(&["run", PLAN, "--yes", "--unattended"]).code,
+        0
+    );
+    fs::remove_dir_all(environment.beside("home/.local/state/fractal-planner")).unwrap();
+    let refused = environment.fp(&["pr", PLAN]);
+    assert_ne!(refused.code, 0, "{refused}");
+    assert!(refused.stderr.contains("approve"), "{refused}");
+    assert_eq!(remote_git(&environment, &["for-each-ref"]), "");
+    assert!(!environment.beside("home/gh.log").exists());
+}
+
+#[test]
 fn notes_of_others_are_kept() {
     let environment = scene();
     let remote = environment.beside("remote.git").display().to_string();

@@ -112,6 +112,8 @@ pub(crate) fn publish(
     context: &Context,
 ) -> Result<String, NotOpened> {
     let (state, git) = (plan.load()?.state, plan.git()?);
+    // Another's log could name any branch of this repository.
+    plan.agreed_commands(&state)?;
     let PrPlace { branch, base } = place_of(plan, &state, wish, &git)?;
     if !state.tasks.iter().any(|task| task.commit.is_some()) {
         return Err(
@@ -259,14 +261,11 @@ impl PrKeeper {
         self.call = Some(thread::spawn(move || publish(&plan, &wish, &context)));
     }
 
-    /// Publishes the last state, which is no draft any more if the run is over. Returns what to tell the user.
-    pub(super) fn end(self, plan: &OpenPlan, is_over: bool, context: &Context) -> Option<String> {
+    /// Publishes the end of the run, which makes a draft ready. Returns what to tell the user.
+    pub(super) fn end(self, plan: &OpenPlan, context: &Context) -> Option<String> {
         // Its result is of no use: the same is tried again.
         let _ = self.call?.join();
-        let wish = PrWish {
-            draft: !is_over,
-            ..PrWish::default()
-        };
+        let wish = PrWish::default();
         let again = format!("`fp pr {}` tries again", plan.id());
         Some(match publish(plan, &wish, context) {
             Ok(url) => format!("pull request: {url}"),

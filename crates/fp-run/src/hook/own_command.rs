@@ -66,7 +66,7 @@ const ALLOWED: [(&[Caller], &str); 6] = [
         EVERYBODY,
         "
         config .
-        doctor
+        doctor .
         export
         fleet
         log --task=
@@ -118,7 +118,6 @@ const ALLOWED: [(&[Caller], &str); 6] = [
         "
         approve
         cancel --reason=
-        doctor --fix
         new --auto --builders= --from-prompt --intent= --max-complexity= --mode= --plan-only --research-only --roadmap=
         next --ended=
         plans archive
@@ -965,7 +964,6 @@ mod tests {
         for line in [
             "fp roadmap new 'Accounts for everybody'",
             "fp plans archive p",
-            "fp doctor p --fix",
         ] {
             assert!(is_own(line, Caller::Lead), "{line}");
             for caller in [Caller::Builder, Caller::Planner, Caller::Stranger] {

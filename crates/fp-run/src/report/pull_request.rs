@@ -47,11 +47,17 @@ pub fn pull_request(run: &RunPage<'_>, state: &State, closes: Option<u64>) -> Pu
     let mut page = String::new();
     add_goal(&mut page, &run.goal);
     page += &format!("\n**{}**", run.counts.in_words());
-    page += &match state.whole_verdict.as_ref().map(|verdict| verdict.pass) {
-        Some(true) => ". A verifier passed the result as a whole.".to_owned(),
-        Some(false) => ". **A verifier did not pass the result as a whole.**".to_owned(),
-        None => ".".to_owned(),
+    page += match state.whole_verdict.as_ref().map(|verdict| verdict.pass) {
+        Some(true) => ". A verifier passed the result as a whole.",
+        Some(false) => ". **A verifier did not pass the result as a whole.**",
+        None => ".",
     };
+    if state.whole_verdict.is_some() && run.revisions > 0 {
+        // The whole is judged once.
+        let added = counted(run.revisions, "task");
+        page +=
+            &format!(" After the start, {added} were added or changed; that verdict may be older.");
+    }
     page += &closes.map_or_else(String::new, |issue| format!(" Closes #{issue}."));
     page.push('\n');
     let first = look_first(run, state);
@@ -62,7 +68,7 @@ pub fn pull_request(run: &RunPage<'_>, state: &State, closes: Option<u64>) -> Pu
         false => add_items(&mut page, "Look at first", &first),
     }
     let left = left_out(run);
-    add_items(&mut page, "Failed or left out", &left);
+    add_items(&mut page, "Not done", &left);
     add_requirements(&mut page, run);
     add_items(&mut page, "How it was verified", &verified(run, state));
     add_tasks(&mut page, run);

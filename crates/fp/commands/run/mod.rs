@@ -181,10 +181,11 @@ pub(crate) fn run(args: RunArgs, context: &Context) -> CommandResult {
         Err(error) => format!("{} has stopped: {}", plan.id(), error.message),
     };
     let is_over = matches!(end, Ok(LeadEnd::Over));
-    let pr = lead.pr.take().map(|pr| pr.end(&plan, is_over, context));
+    let pr = lead.pr.take().filter(|_| is_over);
+    let pr = pr.and_then(|pr| pr.end(&plan, context));
     notify(&plan, &told, context);
     let exit = end?.print(&plan, &way_on, context)?;
-    pr.flatten().iter().for_each(|told| context.note(told));
+    pr.iter().for_each(|told| context.note(told));
     Ok(exit)
 }
 
