@@ -449,9 +449,6 @@ impl Context {
     pub(crate) fn say_kept(&self, kept: &Path) {
         let shown = self.display_path(kept);
         self.note(match kept.is_dir() {
-            true if kept.ends_with("integration") => {
-                format!("what was not committed is in {shown}")
-            }
             true => format!("a repository that a builder had in its worktree is kept: {shown}"),
             false => format!("what was not finished is kept: `git apply {shown}` takes it up"),
         });

@@ -257,6 +257,11 @@ pub(super) fn final_report(
             branch.name
         );
     }
+    let integration = plan.integration();
+    if state.terms().branch.is_some() && integration.exists() {
+        let shown = context.display_path(&integration);
+        text += &format!("\nWhat was not committed is in {shown}\n");
+    }
     match plan.folder.layer() {
         Ok(None) => {}
         Ok(Some(OfLayer { id, layer })) => {

@@ -105,6 +105,8 @@ fn the_end_says_where_the_commits_are_and_what_is_undone_is_undone_there() {
         "{output}"
     );
     assert_eq!(environment.git_status(), "?? part-2.txt\n");
+    let notes = environment.git(&["notes", "--ref=fp", "list"]);
+    assert_eq!(notes.lines().count(), 2, "{notes}");
     environment.done(&["retry", PLAN, "1", "--undo"]);
     assert_eq!(subjects(&environment, BRANCH).len(), 3);
     assert_eq!(environment.git_status(), "?? part-2.txt\n");
@@ -197,4 +199,28 @@ fn a_branch_that_another_checkout_has_is_waited_for() {
     );
     environment.git(&["switch", "-q", "main"]);
     environment.done(&["retry", PLAN, "1", "--undo"]);
+}
+
+#[test]
+fn what_stays_uncommitted_is_kept_where_it_is() {
+    let environment = scene_by_default(1);
+    environment.git_hook("pre-commit", "#!/bin/sh\nexit 1\n");
+    let asked = lead(&environment, &["--ask"]);
+    assert_eq!(asked.code, 3, "{asked}");
+    environment.done(&["answer", PLAN, "q1", "--option", "Leave uncommitted"]);
+    let output = lead(&environment, &["--ask"]);
+    assert_eq!(output.code, 0, "{output}");
+    let kept = format!(".fractal-planner/plans/{PLAN}/integration");
+    assert!(
+        output
+            .stdout
+            .contains(&format!("What was not committed is in {kept}\n")),
+        "{output}"
+    );
+    assert!(
+        environment
+            .read(&format!("{kept}/part-1.txt"))
+            .contains("a line about 1")
+    );
+    assert_eq!(environment.git_status(), "");
 }

@@ -2,8 +2,6 @@
 //! user's checkout, in which they edit, commit and switch branches meanwhile. The worktree goes when the run is over,
 //! since git lets no other checkout have the branch until then.
 
-use std::path::PathBuf;
-
 use fp_run::run::State;
 use fp_run::run::event::PlanBranch;
 
@@ -77,22 +75,15 @@ pub fn open_branch(plan: &OpenPlan, state: &State, branch: &PlanBranch) -> HostR
     })
 }
 
-/// Removes the worktree of the branch of the run in `state`, which is over. Returns its path if something uncommitted
-/// is in it, and it stays.
-pub(super) fn close_branch(
-    worktrees: &Worktrees<'_>,
-    state: &State,
-) -> HostResult<Option<PathBuf>> {
-    let plan = worktrees.plan;
-    let path = plan.integration();
+/// Removes the worktree of the branch of the run in `state`, which is over. It stays if something in it is uncommitted.
+pub(super) fn close_branch(worktrees: &Worktrees<'_>, state: &State) -> HostResult<()> {
+    let path = worktrees.plan.integration();
     if state.terms().branch.is_none() || path.symlink_metadata().is_err() {
-        return Ok(None);
+        return Ok(());
     }
-    if let Some(git) = open_at(plan, &path)
-        && !git.status()?.entries.is_empty()
-    {
-        return Ok(Some(path));
+    let is_clean = |git: Git| git.status().map(|status| status.entries.is_empty());
+    match open_at(worktrees.plan, &path).map(is_clean).transpose()? {
+        Some(false) => Ok(()),
+        _ => worktrees.git()?.remove_worktree(&path),
     }
-    worktrees.git()?.remove_worktree(&path)?;
-    Ok(None)
 }

@@ -314,9 +314,9 @@ pub fn sweep(plan: &OpenPlan) -> HostResult<Vec<PathBuf>> {
     // The previous holder of the lock may have claimed a task.
     let state = plan.load()?.state;
     let needed = needed(&state).map(|owner| owner.as_str().into());
-    let mut kept = worktrees.sweep(&state, &needed.collect())?;
+    let kept = worktrees.sweep(&state, &needed.collect())?;
     if !state.is_running() {
-        kept.extend(close_branch(&worktrees, &state)?);
+        close_branch(&worktrees, &state)?;
     }
     Ok(kept)
 }
