@@ -341,6 +341,7 @@ fn discussions_become_tasks_and_get_their_commits() {
         thread("t2", "part-2.txt", true, orders),
         thread("t3", "part-2.txt", false, "Resolved."),
         thread("t4", "../outside", true, "Elsewhere."),
+        thread("t5", ".git/hooks/pre-commit", true, "A hook."),
     ];
     let answer = serde_json::json!({ "data": { "repository": { "pullRequest": { "reviewThreads": { "nodes": threads } } } } });
     put(&environment, "gh-threads", &answer.to_string());
@@ -352,6 +353,7 @@ fn discussions_become_tasks_and_get_their_commits() {
     Next: fp approve sample-20261121 when the user has seen them, then fp run sample-20261121
     --- stderr
     warning: a discussion of ../outside is left out: it is no file of the repository
+    warning: a discussion of .git/hooks/pre-commit is left out: it is no file of the repository
     ");
     let again = environment.done(&["task", "add", PLAN, "--from-review"]);
     assert_eq!(

@@ -86,7 +86,7 @@ fn shared_and_built(environment: &Environment) {
     hand_in(environment, "m1-builder-1");
 }
 
-const CASES: [Case; 14] = [
+const CASES: [Case; 15] = [
     Case {
         name: "approve",
         before: |environment| {
@@ -102,6 +102,12 @@ const CASES: [Case; 14] = [
         name: "run start",
         before: |environment| drop(environment.claim("builder-1")),
         args: |_| words("run start PLAN --session s2"),
+        done_before: "",
+    },
+    Case {
+        name: "run start on a branch",
+        before: |_| {},
+        args: |_| words("run start PLAN --session s2 --branch"),
         done_before: "",
     },
     Case {

@@ -132,17 +132,16 @@ pub(crate) fn publish(
         }
     }
     expect_pushed(git.push_branch(&remote, &branch)?, &remote, &branch)?;
-    match git.push_notes(&remote) {
-        Ok(Pushed::Done) => {}
-        Ok(Pushed::Overtaken) => {
-            context.warn("the notes with the evidence are not pushed: others push theirs")
-        }
-        Ok(Pushed::Refused(said)) => context.warn(format_args!(
-            "the notes with the evidence are not pushed: {said}"
-        )),
-        Err(error) => context.warn(format_args!(
-            "the notes with the evidence are not pushed: {error}"
-        )),
+    let unsent = match git.push_notes(&remote) {
+        Ok(Pushed::Done) => None,
+        Ok(Pushed::Overtaken) => Some("others push theirs".to_owned()),
+        Ok(Pushed::Refused(said)) => Some(said),
+        Err(error) => Some(error.to_string()),
+    };
+    if let Some(why) = unsent {
+        context.warn(format_args!(
+            "the notes with the evidence are not pushed: {why}"
+        ));
     }
     let Some(hosted) = Hosted::of_remote(&git, &remote)? else {
         let reason = format!("{remote} is no repository of a host");
@@ -157,10 +156,8 @@ pub(crate) fn publish(
     let forge = Forge::find(repo).map_err(not_opened)?;
     let text = text_of(plan, &state, context)?;
     let open = forge.open_request(&head).map_err(not_opened)?;
-    let body = match &open {
-        Some(open) => with_part(&open.body, &text.body),
-        None => with_part("", &text.body),
-    };
+    let before = open.as_ref().map_or("", |open| &*open.body);
+    let body = with_part(before, &text.body);
     let request = RequestText {
         head: &head,
         base: &base,
@@ -168,20 +165,18 @@ pub(crate) fn publish(
         body: &body,
         draft: wish.draft,
     };
-    let url = match open {
-        Some(OpenRequest {
-            number,
-            url,
-            is_draft,
-            ..
-        }) => {
-            let ready = is_draft && !wish.draft;
-            forge.edit(number, request, ready).map_err(not_opened)?;
-            url
-        }
-        None => forge.create(request).map_err(not_opened)?,
+    let Some(OpenRequest {
+        number,
+        url,
+        is_draft,
+        ..
+    }) = open
+    else {
+        return forge.create(request).map_err(not_opened);
     };
-    answer_reviews(plan, &state, &forge)?;
+    let ready = is_draft && !wish.draft;
+    forge.edit(number, request, ready).map_err(not_opened)?;
+    answer_reviews(plan, &state, (&forge, number))?;
     Ok(url)
 }
 

@@ -5,10 +5,10 @@ use fp_host::file;
 use fp_host::forge::{Forge, HostIssue, HostedRepo, ReviewThread};
 use fp_host::git::Git;
 use fp_host::plan::OpenPlan;
-use fp_plan::plan::path;
 use fp_plan::plan::{Task, parse};
 use fp_plan::text::{clipped, counted, is_invisible, one_line};
 use fp_run::run::State;
+use fp_run::run::inquiry::allowed_path;
 use fp_run::run::payload::short;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -121,7 +121,7 @@ impl ReviewRecord {
             return Ok(Self::default());
         };
         serde_json::from_str(&text).map_err(|error| {
-            CommandError::failed(format!("{} can't be read: {error}", context_name(&path)))
+            CommandError::failed(format!("{} can't be read: {error}", path.display()))
                 .with_hint("remove it; the discussions then count as new")
         })
     }
@@ -133,10 +133,6 @@ impl ReviewRecord {
             text.as_bytes(),
         )?)
     }
-}
-
-fn context_name(path: &std::path::Path) -> String {
-    path.display().to_string()
 }
 
 /// Adds a leaf for each unresolved discussion of the pull request of the plan that has none yet.
@@ -169,7 +165,7 @@ pub(super) fn add_from_review(selector: Option<&str>, context: &Context) -> Comm
     let mut numbers = (1..).filter(|number| !taken(number));
     let (mut leaves, mut ids) = (Vec::new(), Vec::new());
     for thread in &new {
-        let Ok(path) = path::normal(&thread.path) else {
+        let Ok(path) = allowed_path(&thread.path, &plan.settings.plans_dir) else {
             context.warn(format_args!(
                 "a discussion of {} is left out: it is no file of the repository",
                 one_line(&thread.path)
@@ -181,7 +177,7 @@ pub(super) fn add_from_review(selector: Option<&str>, context: &Context) -> Comm
             .leaves()
             .filter(|leaf| leaf.files().any(|file| file == path))
             .collect();
-        leaves.push(review_text(&id, thread, path.to_string()).to_leaf(&makers));
+        leaves.push(review_text(&id, thread, path).to_leaf(&makers));
         record.threads.push(ThreadTask {
             task: id.clone(),
             thread: thread.id.clone(),
@@ -242,30 +238,30 @@ fn review_text(id: &str, thread: &ReviewThread, path: String) -> MendText {
     }
 }
 
-/// Answers the discussions of the pull request whose tasks are done with their commits.
+/// Answers the open discussions of the pull request `number` whose tasks are done with their commits.
 pub(super) fn answer_reviews(
     plan: &OpenPlan,
     state: &State,
-    forge: &Forge,
+    (forge, number): (&Forge, u64),
 ) -> Result<(), CommandError> {
     let mut record = ReviewRecord::read(plan)?;
-    let mut is_changed = false;
-    for thread in record.threads.iter_mut().filter(|thread| !thread.answered) {
-        let task = state
-            .tasks
-            .iter()
-            .find(|task| task.leaf.id.as_str() == thread.task);
-        let Some(commit) = task.and_then(|task| task.commit.as_ref()) else {
-            continue;
-        };
-        forge.reply(&thread.thread, &format!("Done in {}.", short(commit)))?;
-        (thread.answered, is_changed) = (true, true);
+    if record.threads.iter().all(|thread| thread.answered) {
+        return Ok(());
     }
-    if is_changed {
-        record.write(plan)
-    } else {
-        Ok(())
+    let open = forge.open_threads(number)?;
+    for at in 0..record.threads.len() {
+        let thread = &record.threads[at];
+        let mut tasks = state.tasks.iter();
+        let task = tasks.find(|task| task.leaf.id.as_str() == thread.task);
+        let commit = task.and_then(|task| task.commit.as_ref());
+        let is_open = !thread.answered && open.iter().any(|known| known.id == thread.thread);
+        if let Some(commit) = commit.filter(|_| is_open) {
+            forge.reply(&thread.thread, &format!("Done in {}.", short(commit)))?;
+            record.threads[at].answered = true;
+            record.write(plan)?;
+        }
     }
+    Ok(())
 }
 
 #[cfg(test)]

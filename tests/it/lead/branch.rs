@@ -127,7 +127,7 @@ fn a_branch_of_somebody_else_is_left_alone() {
         "error: there is a branch fp/sample-20261121 already, and this run did not make it\n\
          hint: `--branch NAME` takes another name, `--here` the branch that is checked out\n"
     );
-    for name in ["a..b", "-x", "with space", "a:b"] {
+    for name in ["a..b", "-x", "with space", "a:b", "HEAD"] {
         let output = lead(&environment, &[&format!("--branch={name}")]);
         assert_eq!(output.code, 2, "{output}");
         assert!(
@@ -223,4 +223,21 @@ fn what_stays_uncommitted_is_kept_where_it_is() {
             .contains("a line about 1")
     );
     assert_eq!(environment.git_status(), "");
+}
+
+#[test]
+fn a_folder_in_its_place_is_not_removed() {
+    let environment = scene_by_default(1);
+    let place = format!(".fractal-planner/plans/{PLAN}/integration");
+    environment.write(&format!("{place}/mine.txt"), "precious\n");
+    let refused = lead(&environment, &[]);
+    assert_eq!(refused.code, 1, "{refused}");
+    assert!(
+        refused.stderr.contains("has files that are in no commit"),
+        "{refused}"
+    );
+    assert_eq!(environment.read(&format!("{place}/mine.txt")), "precious\n");
+    fs::remove_file(environment.path(&format!("{place}/mine.txt"))).unwrap();
+    assert_eq!(lead(&environment, &[]).code, 0);
+    expect_no_worktrees(&environment);
 }

@@ -196,7 +196,7 @@ impl Git {
         let call = self
             .call("check-ref-format")
             .arg(format!("refs/heads/{name}"));
-        Ok(!name.starts_with('-') && !call.run()?.ended_with(1))
+        Ok(name != "HEAD" && !name.starts_with('-') && !call.run()?.ended_with(1))
     }
 
     /// Points each of these local refs at its commit. One process.

@@ -24,6 +24,7 @@ use crate::file::acquire;
 use crate::git::{EntryState, Git, Merge, Oid, Snapshot};
 use crate::plan::OpenPlan;
 use crate::platform::{self, os_string};
+use crate::repo::git_dir_of;
 
 /// Time to wait for other processes that create worktrees, each of which takes a checkout.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -74,10 +75,14 @@ pub(super) fn open_at(plan: &OpenPlan, path: &Path) -> Option<Git> {
             .git_dir()
             .starts_with(git.common_dir().join("worktrees"))
         && platform::real_path(path).is_ok_and(|path| path == git.worktree());
-    // Git locks a worktree with this reason while creating it. A user may lock one for any other reason.
-    let locked = fs::read(git.git_dir().join("locked")).unwrap_or_default();
-    let is_half_made = locked.trim_ascii() == b"initializing";
-    Some(git.pinned()).filter(|_| is_folder && is_own && !is_half_made)
+    Some(git.pinned()).filter(|_| is_folder && is_own && !is_half_made(path))
+}
+
+/// True if a git that was killed left the worktree at `path` half made: git locks it with this reason until it is whole.
+/// A user may lock one for any other reason.
+pub(super) fn is_half_made(path: &Path) -> bool {
+    let locked = git_dir_of(path).and_then(|git_dir| fs::read(git_dir.join("locked")).ok());
+    locked.is_some_and(|reason| reason.trim_ascii() == b"initializing")
 }
 
 impl<'p> Worktrees<'p> {

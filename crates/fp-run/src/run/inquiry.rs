@@ -192,7 +192,7 @@ fn granted_file(task: &TaskId, path: String, reason: String, by: Decider) -> Eve
 }
 
 /// Returns the normal form of `path`, or a refusal if no task may have it.
-pub(super) fn allowed_path(path: &str, plans: &str) -> Result<String, Refusal> {
+pub fn allowed_path(path: &str, plans: &str) -> Result<String, Refusal> {
     let refused = |why: String| {
         let said = format!("{path:?} can't be part of a task: {why}");
         decline(said, "name one file, relative to the repository")
