@@ -18,7 +18,7 @@ use crate::commands::{self, hook};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
 use crate::features::exchange::{export, import};
-use crate::features::{self, doctor, install, linear, signals};
+use crate::features::{self, ci, doctor, install, linear, signals};
 use crate::printer::{Output, Printer, output_of};
 
 /// The heading of the options that every command has.
@@ -92,6 +92,8 @@ enum Command {
     Share(commands::fleet::ShareArgs),
     Join(commands::fleet::JoinArgs),
     Fleet(commands::fleet::FleetArgs),
+    #[command(hide = true, subcommand)]
+    Ci(ci::CiArgs),
     Doctor(doctor::DoctorArgs),
     Config(commands::config::ConfigArgs),
     #[command(hide = true)]
@@ -166,6 +168,7 @@ impl Command {
             Self::Share(args) => commands::fleet::share_plan(args, context),
             Self::Join(args) => commands::fleet::join_plan(args, context),
             Self::Fleet(args) => commands::fleet::show_fleet(args, context),
+            Self::Ci(args) => ci::run(args, context),
             Self::Doctor(args) => doctor::run(args, context),
             Self::Config(args) => commands::config::run(args, context),
             Self::Hook(args) => commands::hook::run_hook(args, context),
@@ -346,7 +349,6 @@ fmt|format: `fp validate PLAN --fmt` writes the tree in its canonical form
 handoff: `fp report PLAN --handoff` writes it
 leave: `fp fleet PLAN --leave` leaves a shared plan
 ready: `fp status PLAN --ready` checks whether a run can start
-ci: `fp run` on a runner that `fp join` lets into a shared plan does what it did
 config schema: `fp help config` says what each setting takes
 debt: `fp note PLAN add 'DEBT: TEXT'` notes work for later, and `fp new` lists it
 task move|split: edit tasks.md; `fp validate PLAN` checks it, `fp approve PLAN` lets it run";
@@ -394,7 +396,7 @@ mod tests {
     #[test]
     fn words_that_people_try() {
         let told = |words| super::commands_behind(super::MEANT, words);
-        assert!(told("ci").is_some() && told("task split").is_some());
+        assert!(told("fail").is_some() && told("task split").is_some());
         assert_eq!((told("split"), told("status")), (None, None));
     }
 
@@ -427,8 +429,9 @@ mod tests {
         ("verdict", &["from"]),
     ];
     /// Commands that are for the user only, with all of their flags.
-    const OF_THE_USER: [&str; 13] = [
+    const OF_THE_USER: [&str; 14] = [
         "answer",
+        "ci",
         "commit",
         "demo",
         "help",

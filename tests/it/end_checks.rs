@@ -47,11 +47,11 @@ fn what_passes_is_in_the_report_with_what_is_not_installed_and_the_requirements(
     );
     let report = environment.done(&["report", PLAN]).stdout;
     assert!(
-        report.contains("## Requirements\n\n- R1 met: The line is there (1)\n"),
+        report.contains("\n| R1 met | The line is there | 1 |"),
         "{report}"
     );
     assert!(
-        report.contains("## Checks at the end\n\n- passed: grep -q about a.txt\n"),
+        report.contains("## How it was verified\n\n- passed: grep -q about a.txt\n"),
         "{report}"
     );
 }

@@ -319,3 +319,47 @@ fn what_is_wrong_is_said_and_nothing_is_written() {
     For more information, try '--help'.
     ");
 }
+
+#[test]
+fn lines_of_the_goal_become_requirements() {
+    let environment = Environment::new().repo();
+    let goal = "Read forms:\n\n- It reads TOML\n- It reads\n  JSON\n- It is fast";
+    environment.done(&["new", goal]);
+    let page = environment.done(&["interview"]).stdout;
+    assert!(
+        page.contains("\n>   4  - It reads\n>   5    JSON\n"),
+        "{page}"
+    );
+    let more = [
+        "--by",
+        "auto",
+        "--requirement",
+        "It reads well",
+        "--goal-lines",
+        "3-5,6",
+    ];
+    assert_snapshot!(environment.fp(&[&["interview"][..], &more].concat()), @"
+    exit status: 0
+    --- stdout
+    R1 It reads TOML
+    R2 It reads JSON
+    R3 It is fast
+    R4 It reads well
+    Recorded; requirements R1 to R4. Interview: objective, scope, tests missing; `fp interview check read-forms-it-reads-toml-it-20261121` says more
+    ");
+    let page = environment.done(&["interview"]).stdout;
+    assert!(page.contains("**R2** It reads\n  JSON\n- **R3**"), "{page}");
+    assert!(page.contains("**R4** It reads well (assumed)"), "{page}");
+    for (lines, why) in [
+        ("7-9", "lines 7 to 9 of the goal say nothing"),
+        ("2", "say nothing"),
+        ("3-9", "say nothing"),
+        ("5-3", "it takes lines such as 3 or 4-9"),
+    ] {
+        let refused = environment.fp(&["interview", "--goal-lines", lines]);
+        assert!(
+            refused.code == 2 && refused.stderr.contains(why),
+            "{lines}: {refused}"
+        );
+    }
+}

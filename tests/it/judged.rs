@@ -91,7 +91,7 @@ fn the_change_is_printed_and_the_next_attempts_difference() {
 
     1. `a.txt, b/picture.bin` has a line about 1
 
-    You have about 2 minutes. What a user of the result would meet, what loses data, or what breaks the plain meaning of a criterion fails it; what only somebody looking for edges meets is a note.
+    You have about 2 minutes: give the verdict by 09:02 UTC (`date -u`), and leave untried what you have not come to by then. What a user of the result would meet, what loses data, or what breaks the plain meaning of a criterion fails it; what only somebody looking for edges meets is a note.
 
     ## Verdict
 
@@ -164,7 +164,7 @@ fn the_change_is_printed_and_the_next_attempts_difference() {
 
     1. `a.txt, b/picture.bin` has a line about 1
 
-    You have about 2 minutes. What a user of the result would meet, what loses data, or what breaks the plain meaning of a criterion fails it; what only somebody looking for edges meets is a note.
+    You have about 2 minutes: give the verdict by 09:02 UTC (`date -u`), and leave untried what you have not come to by then. What a user of the result would meet, what loses data, or what breaks the plain meaning of a criterion fails it; what only somebody looking for edges meets is a note.
 
     ## Verdict
 

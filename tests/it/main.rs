@@ -22,6 +22,8 @@ mod bundle;
 #[cfg(unix)]
 mod cheats;
 #[cfg(unix)]
+mod ci;
+#[cfg(unix)]
 mod clearance;
 #[cfg(unix)]
 mod comments;

@@ -71,29 +71,37 @@ fn a_run_under_way() {
     --- stdout
     # sample-20261121
 
-    > sample-20261121
-
     - State: running
-    - 1 of 4 tasks done, 1 failed, 1 being built, 1 waiting
     - Started: 2026-11-21T09:00:00Z
     - Last event: 2026-11-21T10:20:00Z
-    - Took: 1 h 20 min
+
+    > sample-20261121
+
+    **1 of 4 tasks done, 1 failed, 1 being built, 1 waiting**.
+
+    ## Look at first
+
+    - Task 1 took 2 attempts: Criterion 1 (`a.txt` has a line about 1): not seen
+    - \[plan\] GOTCHA: a.txt has one line
+
+    ## Not done
+
+    - 2 Write part 2: failed: it can't be done
+    - 3 Write part 3: building
+    - 4 Write part 4: waiting: it waits for 3
 
     ## Tasks
 
-    - root Sample goal
-      - 1 Write part 1: done, attempt 2, `[HASH]`
-        - fine
-        - Criterion 1, met: `a.txt` has a line about 1: seen
-        - Changed: `a.txt`
-      - 2 Write part 2: failed, attempt 1
-        - it can't be done
-      - 3 Write part 3: building, attempt 1
-      - 4 Write part 4: waiting
+    | Task | | Commit | Attempts | Verified |
+    | --- | --- | --- | --- | --- |
+    | 1 | Write part 1 | [HASH] | 2 | 1 criterion |
+    | 2 | Write part 2 | - | 1 |  |
+    | 3 | Write part 3 | - | 1 |  |
+    | 4 | Write part 4 | - | 0 |  |
 
-    ## Notes
+    ## Cost and time
 
-    - \[plan\] GOTCHA: a.txt has one line
+    - took 1 h 20 min
     ");
 }
 
@@ -105,37 +113,39 @@ fn before_the_run() {
     --- stdout
     # sample-20261121
 
+    - State: planning
+
     > sample-20261121
 
-    - State: planning
-    - 0 of 0 tasks done
-
-    ## Tasks
-
-    - root Sample goal
-      - 1 Write part 1
-      - 2 Write part 2
-      - 3 Write part 3
-      - 4 Write part 4
+    **0 of 0 tasks done**.
     ");
     environment.done(&["approve", PLAN, "--yes"]);
-    assert_snapshot!(environment.fp(&["report", PLAN]), @r"
+    assert_snapshot!(environment.fp(&["report", PLAN]), @"
     exit status: 0
     --- stdout
     # sample-20261121
 
+    - State: approved
+
     > sample-20261121
 
-    - State: approved
-    - 0 of 4 tasks done, 2 ready, 2 waiting
+    **0 of 4 tasks done, 2 ready, 2 waiting**.
+
+    ## Not done
+
+    - 1 Write part 1: ready
+    - 2 Write part 2: waiting: it waits for 1
+    - 3 Write part 3: ready
+    - 4 Write part 4: waiting: it waits for 3
 
     ## Tasks
 
-    - root Sample goal
-      - 1 Write part 1: ready
-      - 2 Write part 2: waiting
-      - 3 Write part 3: ready
-      - 4 Write part 4: waiting
+    | Task | | Commit | Attempts | Verified |
+    | --- | --- | --- | --- | --- |
+    | 1 | Write part 1 | - | 0 |  |
+    | 2 | Write part 2 | - | 0 |  |
+    | 3 | Write part 3 | - | 0 |  |
+    | 4 | Write part 4 | - | 0 |  |
     ");
     let page = environment
         .done(&["report", PLAN, "--format", "html"])

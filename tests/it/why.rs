@@ -340,5 +340,8 @@ fn a_failure_ends_with_what_the_command_printed_last() {
         "{handoff}"
     );
     let report = environment.done(&["report", "--markdown"]).stdout;
-    assert!(report.contains("  - left: 3\n"), "{report}");
+    assert!(
+        report.contains("not seen; left: 3; 2 of 99 tests failed\n"),
+        "{report}"
+    );
 }

@@ -33,6 +33,8 @@ use crate::input;
 const MAX_NAME: usize = 20;
 
 /// Share an approved plan through a git remote, so that other machines can work on it
+///
+/// `fp ci github` writes a workflow by which runners of GitHub take part.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShareArgs {
     /// The plan; defaults to the only active one.

@@ -38,32 +38,17 @@ const GROUPS: [(&str, &[&str]); 6] = [
 pub(crate) const AGENTS: &str = "For agents and scripts";
 
 /// The help topics: each page with its names, the file's name first.
-static TOPICS: [(&[&str], &str); 10] = [
+static TOPICS: [(&[&str], &str); 4] = [
     (
         &["task-tree", "tasks"],
         include_str!("../../../docs/task-tree.md"),
     ),
-    (
-        &["plan-folder", "plan"],
-        include_str!("../../../docs/plan-folder.md"),
-    ),
-    (
-        &["run-protocol", "run"],
-        include_str!("../../../docs/run-protocol.md"),
-    ),
     (&["log"], include_str!("../../../docs/log.md")),
-    (&["hooks"], include_str!("../../../docs/hooks.md")),
     (&["exit-codes"], include_str!("../../../docs/exit-codes.md")),
     (
         &["configuration", "config"],
         include_str!("../../../docs/configuration.md"),
     ),
-    (&["specs"], include_str!("../../../docs/specs.md")),
-    (
-        &["import-export"],
-        include_str!("../../../docs/import-export.md"),
-    ),
-    (&["roadmap"], include_str!("../../../docs/roadmap.md")),
 ];
 
 pub(crate) fn show_help(args: HelpArgs, context: &Context) -> CommandResult {

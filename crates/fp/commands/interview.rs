@@ -1,11 +1,15 @@
 //! `fp interview`: records the user's answers, and decides whether they are enough to plan with.
 
+use std::ops::RangeInclusive;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_host::file;
 use fp_host::plan::OpenPlan;
 use fp_host::plan_folder::StoredRecord;
+use fp_plan::text::{fitted, one_line};
+use fp_run::interview::answers::requirements_in;
 use fp_run::interview::clearance::{Grounds, MAX_ROUNDS, step_after};
-use fp_run::interview::record::{bullet_list, interview_page};
+use fp_run::interview::record::{RecordedStatement, bullet_list, interview_page};
 use fp_run::interview::{Answers, Clearance, Interview, PlanningStep};
 use fp_run::run::event::{Decider, Event};
 use fp_run::run::state::InterviewRounds;
@@ -13,6 +17,7 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, Exit};
+use crate::printer::WIDTH;
 use crate::source::interview_at;
 
 const RECORD: &str = "interview.json";
@@ -52,6 +57,9 @@ struct SaidArgs {
     /// An observable result; it gets an id, R1 and so on
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty)]
     requirement: Vec<String>,
+    /// Lines of the goal that are requirements as they stand, each list item, table row or paragraph one of them
+    #[arg(long, value_name = "FIRST-LAST,…", value_delimiter = ',', value_parser = parse_lines)]
+    goal_lines: Vec<RangeInclusive<usize>>,
     /// A question with its answer; closes the open question with the same words
     #[arg(long, value_name = "QUESTION|ANSWER", allow_hyphen_values = true, value_parser = |text: &str| split_pair(text, "question and answer"))]
     decision: Vec<(String, String)>,
@@ -104,6 +112,15 @@ fn parse_included(text: &str) -> Result<String, &'static str> {
     }
 }
 
+fn parse_lines(text: &str) -> Result<RangeInclusive<usize>, String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let number = |text: &str| text.trim().parse::<usize>().ok();
+    match (number(first), number(last)) {
+        (Some(first), Some(last)) if first <= last => Ok(first..=last),
+        _ => Err("it takes lines such as 3 or 4-9".to_owned()),
+    }
+}
+
 fn is_none(text: &str) -> bool {
     text.eq_ignore_ascii_case("none")
 }
@@ -124,13 +141,16 @@ pub(crate) fn run(args: InterviewArgs, context: &Context) -> CommandResult {
         .said
         .by
         .map_or_else(|| plan.folder.record().map(|record| record.by), Ok)?;
-    let answers = answers(args.said)?;
+    let by_lines = !args.said.goal_lines.is_empty();
+    let answers = answers(args.said, &plan.goal())?;
     if answers == Answers::default() {
         let interview = read_interview(&plan)?;
-        let page = interview_page(&plan.goal(), &interview);
+        let page = interview_page(&numbered_lines(&plan.goal()), &interview);
         return context.report(&json_of(&plan, &interview), &page);
     }
     let (interview, clearance, step) = record(&plan, &answers, by, context)?;
+    let listed = by_lines.then(|| listed_requirements(&interview));
+    let listed = listed.unwrap_or_default();
     let left = match clearance.open.as_slice() {
         [] => format!("clear; next: the step {}", step.into_str()),
         open => {
@@ -144,11 +164,14 @@ pub(crate) fn run(args: InterviewArgs, context: &Context) -> CommandResult {
     };
     context.report(
         &json_of(&plan, &interview),
-        &format!("Recorded{}. Interview: {left}\n", told_ids(&interview)),
+        &format!(
+            "{listed}Recorded{}. Interview: {left}\n",
+            told_ids(&interview)
+        ),
     )
 }
 
-fn answers(args: SaidArgs) -> Result<Answers, CommandError> {
+fn answers(args: SaidArgs, goal: &str) -> Result<Answers, CommandError> {
     let exclude_nothing = args.exclude.iter().any(|text| is_none(text));
     if exclude_nothing && args.exclude.len() > 1 {
         return Err(CommandError::failed(
@@ -156,6 +179,19 @@ fn answers(args: SaidArgs) -> Result<Answers, CommandError> {
         )
         .with_hint("leave out one of them"));
     }
+    let mut requirements = Vec::new();
+    for lines in args.goal_lines {
+        let stated = requirements_in(goal, &lines);
+        if stated.is_empty() || *lines.end() > goal.lines().count() {
+            let (first, last) = lines.into_inner();
+            return Err(CommandError::failed(format!(
+                "lines {first} to {last} of the goal say nothing"
+            ))
+            .with_hint("`fp interview PLAN` shows the goal with the numbers of its lines"));
+        }
+        requirements.extend(stated);
+    }
+    requirements.extend(args.requirement);
     Ok(Answers {
         objective: args.objective,
         include: args.include,
@@ -165,7 +201,7 @@ fn answers(args: SaidArgs) -> Result<Answers, CommandError> {
             args.exclude
         },
         exclude_nothing,
-        requirements: args.requirement,
+        requirements,
         decisions: args.decision,
         assumptions: args.assume,
         approach: args.approach,
@@ -176,6 +212,15 @@ fn answers(args: SaidArgs) -> Result<Answers, CommandError> {
     })
 }
 
+/// `goal` with the numbers that `--goal-lines` takes, unless it is a single line.
+fn numbered_lines(goal: &str) -> String {
+    if goal.lines().count() < 2 {
+        return goal.to_owned();
+    }
+    let lines = goal.lines().zip(1..);
+    lines.map(|(line, n)| format!("{n:>3}  {line}\n")).collect()
+}
+
 /// The ids of the requirements, for `Covers`.
 fn told_ids(interview: &Interview) -> String {
     let ids: Vec<&str> = interview.requirements.iter().map(|it| &*it.id).collect();
@@ -184,6 +229,13 @@ fn told_ids(interview: &Interview) -> String {
         [one] => format!("; requirement {one}"),
         [first, .., last] => format!("; requirements {first} to {last}"),
     }
+}
+
+/// The requirements with their ids, one on a line.
+fn listed_requirements(interview: &Interview) -> String {
+    let line = |it: &RecordedStatement| fitted(&format!("{} {}", it.id, one_line(&it.text)), WIDTH);
+    let requirements = interview.requirements.iter();
+    requirements.map(|it| line(it) + "\n").collect()
 }
 
 /// Adds `answers` to the record, under a lock. Answers that change nothing don't count as a round.

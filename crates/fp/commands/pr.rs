@@ -131,7 +131,10 @@ pub(crate) fn publish(
             let _ = note_evidence(plan, &state, task, &git);
         }
     }
-    expect_pushed(git.push_branch(&remote, &branch)?, &remote, &branch)?;
+    // The machines of a shared plan push its branch themselves, and this one need not have it.
+    if !state.is_shared() {
+        expect_pushed(git.push_branch(&remote, &branch)?, &remote, &branch)?;
+    }
     let unsent = match git.push_notes(&remote) {
         Ok(Pushed::Done) => None,
         Ok(Pushed::Overtaken) => Some("others push theirs".to_owned()),

@@ -8,8 +8,8 @@ use fp_host::store::Past;
 use fp_plan::plan::parse;
 use fp_run::interview::Interview;
 use fp_run::report::handoff::{handoff_page, next_steps};
+use fp_run::report::pull_request::{facts_of, pull_request};
 use fp_run::report::requirements::RequirementLine;
-use fp_run::report::results::results_page;
 use fp_run::report::run_page::RunPage;
 use fp_run::report::status::StatusReport;
 use serde_json::json;
@@ -24,8 +24,7 @@ use crate::source::interview_at;
 
 /// Report on a run: who did what, how long it took, and the evidence for each verdict
 ///
-/// Without a flag the results are printed as Markdown: each task with its commit and evidence, the decisions, the
-/// notes. --out writes a page for a browser, or the format of the other flags. It also accepts an archived plan.
+/// Without a flag it prints as Markdown what `fp pr` tells reviewers. --out writes a page for a browser, or the format of the other flags. It also accepts an archived plan.
 #[derive(Debug, clap::Args)]
 #[command(arg(format_option(&["text", "json", "html"])))]
 pub(crate) struct ReportArgs {
@@ -55,7 +54,15 @@ pub(crate) fn report_run(args: ReportArgs, context: &Context) -> CommandResult {
     let page = with_run_page(&plan, context, |past, report| {
         context.notices(&past.notices);
         match context.output {
-            _ if args.markdown || is_text => Ok(results_page(&report)),
+            _ if args.markdown || is_text => {
+                let text = pull_request(&report, &past.state, None);
+                Ok(format!(
+                    "# {}\n\n{}\n{}",
+                    plan.id(),
+                    facts_of(&report),
+                    text.body
+                ))
+            }
             Output::Json => printer::json(&report),
             Output::Text | Output::Html => Ok(run_page(&report, plan.git().ok().as_ref())),
         }

@@ -17,6 +17,7 @@ use fp_run::run::event::{Decider, Note};
 use fp_run::run::payload::short;
 use fp_run::run::state::TaskState;
 use fp_run::verification::CheckVerdict;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use super::report::interview_of;
@@ -86,7 +87,7 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
         &covered,
         &said,
         language.as_deref(),
-        minutes,
+        &budget_text(minutes, context.now()),
     );
     let json = json!({
         "planId": plan.id(), "task": id, "iteration": verified.iteration, "tree": tree,
@@ -151,7 +152,7 @@ fn show_whole(plan: &OpenPlan, context: &Context) -> CommandResult {
     text += &format!(
         "\nTry to break each one where the parts meet, with inputs that no test here has, from the documents that the \
          requirements name. {}\n{}",
-        budget_text(minutes),
+        budget_text(minutes, context.now()),
         verdict_form(&format!("fp verdict {}", plan.id()), criteria.len(), None)
     );
     let json = json!({
@@ -174,11 +175,14 @@ fn verdict_form(call: &str, criteria: usize, language: Option<&str>) -> String {
 }
 
 /// How long a verdict on work of so many minutes may take, and what counts.
-fn budget_text(built: i64) -> String {
+fn budget_text(built: i64, now: Timestamp) -> String {
     #[expect(clippy::cast_precision_loss, reason = "minutes are far below 2^52")]
-    let minutes = verdict_minutes(built as f64).min(MOST_MINUTES);
+    let minutes = verdict_minutes(built as f64).min(MOST_MINUTES).round();
+    #[expect(clippy::cast_possible_truncation, reason = "at most MOST_MINUTES")]
+    let end = (now + SignedDuration::from_mins(minutes as i64)).strftime("%H:%M");
     format!(
-        "You have about {minutes:.0} minutes. What a user of the result would meet, what loses data, or what breaks the \
+        "You have about {minutes} minutes: give the verdict by {end} UTC (`date -u`), and leave untried what you have \
+         not come to by then. What a user of the result would meet, what loses data, or what breaks the \
          plain meaning of a criterion fails it; what only somebody looking for edges meets is a note."
     )
 }
@@ -245,7 +249,7 @@ fn verified_text(
     covered: &[String],
     said: &[String],
     language: Option<&str>,
-    minutes: i64,
+    budget: &str,
 ) -> String {
     let mut text = format!(
         "# Task {task}: {} (iteration {})\n\n## Checks\n\n",
@@ -316,8 +320,7 @@ fn verified_text(
     let (iteration, tree) = (verified.iteration, verified.tree.short());
     let call = format!("fp verdict {plan} {task} --iteration {iteration} --tree {tree}");
     text + &format!(
-        "\n{}\n{}",
-        budget_text(minutes),
+        "\n{budget}\n{}",
         verdict_form(&call, verified.criteria.len(), language)
     )
 }

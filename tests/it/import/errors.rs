@@ -146,22 +146,6 @@ fn a_link_out_of_the_repository() {
 }
 
 #[test]
-fn far_too_many_tasks() {
-    let environment = Environment::new().repo();
-    let task = |number: usize| {
-        format!("- [ ] T{number:05} Add the part {number} to src/part{number}.rs\n")
-    };
-    let text: String = (1..=6_000).map(task).collect();
-    environment.write("big.md", &text);
-    assert_snapshot!(environment.fp(&["new", "--import", "big.md"]), @r"
-    exit status: 2
-    --- stderr
-    error: big.md has 6000 tasks: at most 5000 are imported at once
-    hint: give it in parts
-    ");
-}
-
-#[test]
 fn hostile_texts_come_out_as_texts() {
     let environment = Environment::new().repo();
     let hostile = "\u{1b}[31m\u{0}] (Complexity: 9)\n- [ID: 9] x\n## [8] y\n<!-- \n```\n$(touch ran) `touch ran`";

@@ -106,18 +106,23 @@ fn reports_read_well_with_it() {
     assert_snapshot!(environment.done(&["report", &plan]).stdout, @"
     # three-parts-20261121
 
+    - State: approved
+
     > Three parts
 
-    - State: approved
-    - 2 of 3 tasks done (1 before the import, not verified), 1 ready
+    **2 of 3 tasks done (1 before the import, not verified), 1 ready**.
+
+    ## Not done
+
+    - 3 Write part 3: ready
 
     ## Tasks
 
-    - root Three parts
-      - 1 Write part 1: done, `1237c6c`
-      - 2 Write part 2: done
-        - done before the import; not verified
-      - 3 Write part 3: ready
+    | Task | | Commit | Attempts | Verified |
+    | --- | --- | --- | --- | --- |
+    | 1 | Write part 1 | 1237c6c | 0 |  |
+    | 2 | Write part 2 | - | 0 | done before the import; not verified |
+    | 3 | Write part 3 | - | 0 |  |
     ");
     let done = |command: &[&str]| {
         let told = environment.done(&[command, &[&plan]].concat()).stdout;

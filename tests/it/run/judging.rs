@@ -77,7 +77,7 @@ fn tasks_pass_by_their_checks_and_the_whole_has_a_verifier() {
 
     1. sample-20261121
 
-    Try to break each one where the parts meet, with inputs that no test here has, from the documents that the requirements name. You have about 2 minutes. What a user of the result would meet, what loses data, or what breaks the plain meaning of a criterion fails it; what only somebody looking for edges meets is a note.
+    Try to break each one where the parts meet, with inputs that no test here has, from the documents that the requirements name. You have about 2 minutes: give the verdict by 09:02 UTC (`date -u`), and leave untried what you have not come to by then. What a user of the result would meet, what loses data, or what breaks the plain meaning of a criterion fails it; what only somebody looking for edges meets is a note.
 
     ## Verdict
 

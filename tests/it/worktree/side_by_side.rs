@@ -104,7 +104,7 @@ fn a_run_says_where_builders_work() {
 
     1. `a.txt` has a line about 1
 
-    You have about 2 minutes. What a user of the result would meet, what loses data, or what breaks the plain meaning of a criterion fails it; what only somebody looking for edges meets is a note.
+    You have about 2 minutes: give the verdict by 09:02 UTC (`date -u`), and leave untried what you have not come to by then. What a user of the result would meet, what loses data, or what breaks the plain meaning of a criterion fails it; what only somebody looking for edges meets is a note.
 
     ## Verdict
 

@@ -105,7 +105,7 @@ const ALLOWED: [(&[Caller], &str); 6] = [
         "
         critique record --fail= --pass= --warn=
         critique show
-        interview --alternative= --approach= --assume= --by= --decision= --exclude= --include= --objective= --open= --requirement= --tests= --withdraw=
+        interview --alternative= --approach= --assume= --by= --decision= --exclude= --goal-lines= --include= --objective= --open= --requirement= --tests= --withdraw=
         plan --order= --parallel=
         schedule --order= --parallel=
         signals

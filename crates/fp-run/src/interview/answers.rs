@@ -1,6 +1,7 @@
 //! Merges each round of the interview into its record without losing anything recorded before.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -93,7 +94,7 @@ impl Interview {
     }
 
     /// Attributes every requirement that `goal` states to the user: its sentences, its clauses between semicolons and
-    /// colons, and several whole lines of it, such as those of a table.
+    /// colons, several whole lines of it, and rows of a table.
     pub fn confirm_stated(&mut self, goal: &str) {
         let mut stated = sentences_of(goal);
         let clauses = stated
@@ -106,7 +107,8 @@ impl Interview {
             let (said, lines) = (sentences_of(&requirement.text), lines_of(&requirement.text));
             let is_said = !said.is_empty() && said.iter().all(|one| stated.contains(one));
             let mut parts = goal_lines.windows(lines.len().max(1));
-            if is_said || lines.len() > 1 && parts.any(|part| part == lines) {
+            let is_whole = lines.len() > 1 || lines.iter().any(|line| line.starts_with('|'));
+            if is_said || is_whole && parts.any(|part| part == lines) {
                 requirement.by = Some(Decider::User);
             }
         }
@@ -223,6 +225,27 @@ fn add_texts(list: &mut Vec<String>, texts: &[String]) {
 
 /// The beginning of a list item, a heading or a quotation.
 static ITEM: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*(?:[-*+•>]|#+|\(?\d+[.)])\s"));
+
+/// What the `lines` of `goal` require, the first being line 1: a list item, a row of a table or a paragraph each.
+/// Headings, blank lines and the line below a table's head require nothing, nor does what goes beyond the last line.
+pub fn requirements_in(goal: &str, lines: &RangeInclusive<usize>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut is_new = true;
+    let chosen = goal.lines().zip(1..).filter(|(_, n)| lines.contains(n));
+    for (line, _) in chosen {
+        let text = line.trim();
+        let item = ITEM.find(line);
+        if text.chars().all(|c| "|-: ".contains(c)) || text.starts_with('#') {
+            is_new = true;
+        } else if is_new || item.is_some() || text.starts_with('|') {
+            found.push(line[item.map_or(0, |item| item.end())..].trim().to_owned());
+            is_new = false;
+        } else if let Some(last) = found.last_mut() {
+            last.push_str(&format!("\n{text}"));
+        }
+    }
+    found
+}
 
 /// The sentences of `text` in lower case, without final punctuation. A list item ends a sentence, a mere line break
 /// doesn't. Unless a sentence clearly ends, it continues, because half a sentence may say the opposite.

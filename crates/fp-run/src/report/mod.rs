@@ -9,7 +9,6 @@ pub mod log;
 pub mod pace;
 pub mod pull_request;
 pub mod requirements;
-pub mod results;
 pub mod run_page;
 pub mod standing;
 pub mod status;

@@ -1,4 +1,4 @@
-//! The text of a pull request, for a reviewer who has ten minutes: what was asked and built, what to look at first, and
+//! The text of a pull request and of `fp report`, for a reviewer who has ten minutes: what was asked and built, what to look at first, and
 //! how it was verified. All texts come from models or strangers: none is read as markup, names nobody, and closes
 //! nothing.
 
@@ -61,14 +61,15 @@ pub fn pull_request(run: &RunPage<'_>, state: &State, closes: Option<u64>) -> Pu
     page += &closes.map_or_else(String::new, |issue| format!(" Closes #{issue}."));
     page.push('\n');
     let first = look_first(run, state);
-    match first.is_empty() {
-        true => {
-            page += "\n## Look at first\n\nNothing stands out: no file beyond the plan, no changed test, no second attempt.\n"
-        }
-        false => add_items(&mut page, "Look at first", &first),
+    if first.is_empty() && run.started_at.is_some() {
+        page += "\n## Look at first\n\nNothing stands out: no file beyond the plan, no changed test, no second attempt.\n";
     }
+    add_items(&mut page, "Look at first", &first);
     let left = left_out(run);
     add_items(&mut page, "Not done", &left);
+    let decided = run.interview_decisions.iter();
+    let decided: Vec<String> = decided.map(|line| plain(line, 2 * CELL)).collect();
+    add_items(&mut page, "Decisions", &decided);
     add_requirements(&mut page, run);
     add_items(&mut page, "How it was verified", &verified(run, state));
     add_tasks(&mut page, run);
@@ -78,6 +79,24 @@ pub fn pull_request(run: &RunPage<'_>, state: &State, closes: Option<u64>) -> Pu
         page += &format!("\n\n`fp report {}` has the rest.\n", run.plan_id);
     }
     PullRequestText { title, body: page }
+}
+
+/// Whether the run is over, when it was on, and what goes on with it, as a list.
+pub fn facts_of(run: &RunPage<'_>) -> String {
+    let mut facts = vec![format!("State: {}", run.standing.into_str())];
+    let go_on = run.go_on.iter();
+    facts.extend(go_on.map(|step| format!("{}: {}", step.why, code(&step.command))));
+    let end = match run.phase.is_over() {
+        true => "Ended",
+        false => "Last event",
+    };
+    for (what, at) in [("Started", run.started_at), (end, run.ended_at)] {
+        facts.extend(at.map(|at| format!("{what}: {at:.0}")));
+    }
+    if run.revisions > 0 {
+        facts.push(format!("Tasks revised after the start: {}", run.revisions));
+    }
+    facts.iter().map(|fact| format!("- {fact}\n")).collect()
 }
 
 fn add_goal(page: &mut String, goal: &str) {
@@ -162,8 +181,11 @@ fn changed_tests(task: &TaskState) -> Vec<String> {
 fn left_out(run: &RunPage<'_>) -> Vec<String> {
     let open = |task: &&RunTask| task.line.status != Status::Completed;
     let line = |task: &RunTask| {
-        let why = task.line.detail.as_deref().map(|why| plain(why, CELL));
-        let why = why.map_or_else(String::new, |why| format!(": {why}"));
+        // A failure ends with what the command printed last.
+        let why = task.line.detail.as_deref().map(reason_lines);
+        let why = why.map_or_else(String::new, |why| {
+            format!(": {}", plain(&why.join("; "), 2 * CELL))
+        });
         format!(
             "{} {}: {}{why}",
             task.line.id,
@@ -232,15 +254,24 @@ fn verified(run: &RunPage<'_>, state: &State) -> Vec<String> {
 }
 
 fn add_tasks(page: &mut String, run: &RunPage<'_>) {
+    if run.tasks.is_empty() {
+        return;
+    }
     *page += "\n## Tasks\n\n| Task | | Commit | Attempts | Verified |\n| --- | --- | --- | --- | --- |\n";
     for task in &run.tasks {
         let commit = task.line.commit.as_deref().map_or("-", short);
         let judged = task.tries.last().map_or(0, |last| last.criteria.len());
-        let commands = counted(commands_of(task).count(), "command");
-        let verified = match judged {
-            0 => commands,
-            1 => format!("1 criterion, {commands}"),
-            more => format!("{more} criteria, {commands}"),
+        let judged = match judged {
+            0 => None,
+            1 => Some("1 criterion".to_owned()),
+            more => Some(format!("{more} criteria")),
+        };
+        let commands = Some(commands_of(task).count()).filter(|count| *count > 0);
+        let commands = commands.map(|count| counted(count, "command"));
+        let verified: Vec<String> = judged.into_iter().chain(commands).collect();
+        let verified = match (task.line.status, &task.line.detail) {
+            (Status::Completed, Some(detail)) if verified.is_empty() => cell(detail),
+            _ => verified.join(", "),
         };
         let row = format!(
             "| {} | {} | {commit} | {} | {verified} |\n",

@@ -42,8 +42,6 @@ const ALONG: [&str; 5] = [
 ];
 /// Maximum number of tasks for pipeline mode, which suits one area of the code.
 const PIPELINE: usize = 5;
-/// Maximum number of tasks in one import.
-const MAX_TASKS: usize = 5_000;
 /// Maximum number of notices to print under one heading.
 const SHOWN: usize = 20;
 
@@ -302,12 +300,6 @@ impl Import {
         let folder = &source.folder;
         let mut plan =
             read_source(recognised.source, folder).map_err(|error| source.failure(&error))?;
-        if plan.tasks.len() > MAX_TASKS {
-            let (path, tasks) = (source.given.display(), plan.tasks.len());
-            let message =
-                format!("{path} has {tasks} tasks: at most {MAX_TASKS} are imported at once");
-            return Err(CommandError::failed(message).with_hint("give it in parts"));
-        }
         plan.notices.extend(source.unread.iter().cloned());
         if plan.title.trim().is_empty() {
             plan.title = named_after(&source.path);

@@ -254,3 +254,33 @@ fn whole_sentences_of_the_goal_are_stated() {
         false,
     );
 }
+
+#[test]
+fn lines_of_the_goal_are_requirements_as_they_stand() {
+    let goal = "Build a reader.\n\n## Forms\n\n- It reads TOML, by\n  its document\n- It reads `a|b`\n\n| name | does |\n|---|:--|\n| one | 1 |\nLast words.\nAnd more.";
+    let cases: [(RangeInclusive<usize>, &[&str]); 6] = [
+        (1..=1, &["Build a reader."]),
+        (
+            3..=7,
+            &["It reads TOML, by\nits document", "It reads `a|b`"],
+        ),
+        (9..=11, &["| name | does |", "| one | 1 |"]),
+        (13..=13, &["And more."]),
+        (2..=4, &[]),
+        (14..=99, &[]),
+    ];
+    for (lines, expected) in cases {
+        let found = requirements_in(goal, &lines);
+        assert_eq!(found, expected, "{lines:?}");
+        let mut interview = Interview::default();
+        let answers = Answers {
+            requirements: found,
+            ..Answers::default()
+        };
+        interview.merge(&answers, Decider::Auto).unwrap();
+        interview.confirm_stated(goal);
+        for requirement in interview.requirements {
+            assert_eq!(requirement.by, Some(Decider::User), "{}", requirement.text);
+        }
+    }
+}
