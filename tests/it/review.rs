@@ -393,3 +393,48 @@ fn discussions_become_tasks_and_get_their_commits() {
         2
     );
 }
+
+/// Everything that leaves the machine goes through programs that the user named.
+#[test]
+#[cfg(target_os = "linux")]
+fn fp_and_git_open_no_connection_of_their_own() {
+    let environment = scene();
+    if !environment.can_trace() {
+        return;
+    }
+    let calls: [&[&str]; 8] = [
+        &["new", "Another goal"],
+        &["validate", PLAN],
+        &["schedule", PLAN],
+        &["run", PLAN, "--yes", "--pr", "--unattended"],
+        &["status", PLAN],
+        &["report", PLAN, "--out", "page.html"],
+        &["pr", PLAN],
+        &["export", PLAN],
+    ];
+    let trace = environment.beside("trace").display().to_string();
+    let traced = [
+        "-f",
+        "-qq",
+        "-e",
+        "trace=execve,socket,connect",
+        "-e",
+        "signal=none",
+        "-o",
+        &trace,
+    ];
+    let mut programs = String::new();
+    for call in calls {
+        let fp = [env!("CARGO_BIN_EXE_fp")];
+        let done = environment.run("strace", &[&traced[..], &fp, call].concat());
+        assert_eq!(done.code, 0, "{call:?}: {done}");
+        let told = fs::read_to_string(&trace).unwrap();
+        let mut network = told.lines().filter(|line| line.contains("AF_INET"));
+        assert_eq!(network.next(), None, "{call:?}");
+        programs += &told;
+    }
+    // The trace has seen what it was to look at.
+    for program in ["/git\"", "/gh\"", "/own\"", "\"push\""] {
+        assert!(programs.contains(program), "{program} was not started");
+    }
+}

@@ -45,6 +45,7 @@ url=https://github.com/team/greeter
 case "$1 $2" in
   'pr list') [ -e "$HOME/opened" ] && echo "[{\"number\": 5, \"url\": \"$url/pull/5\"}]" || echo '[]' ;;
   'pr create') cat >"$HOME/opened"; echo "$url/pull/5" ;;
+  'pr merge') git push -q origin origin/fp/sample-20261121:refs/heads/main ;;
   'issue view') echo "{\"number\": 7, \"title\": \"Greet strangers\", \"body\": \"Say hello.\", \"url\": \"$url/issues/7\"}" ;;
   'api '*) [ -t 0 ] || cat >/dev/null; echo '{"data":{"repository":{"pullRequest":{"reviewThreads":{"nodes":[{"id":"t1","isResolved":false,"path":"src/greeting.rs","line":1,"comments":{"nodes":[{"body":"Greet everybody.","author":{"login":"ana"}}]}}]}}}}}' ;;
 esac
