@@ -74,6 +74,8 @@ impl Clearance {
         let none_by = interview.excludes_nothing();
         let has_outside = !outside.is_empty() || none_by.is_some();
         let users_outside = any_users(outside) || none_by == Some(Decider::User);
+        // A goal that says itself what to build is its own scope.
+        let is_stated = takes_assumptions && any_users(&interview.requirements);
         let (or_none, has_tests) = (
             "--exclude TEXT, or --exclude none",
             interview.test_strategy.is_some(),
@@ -89,10 +91,10 @@ impl Clearance {
             lack(
                 "scope",
                 "--include TEXT",
-                !inside.is_empty(),
+                is_stated || !inside.is_empty(),
                 any_users(inside),
             ),
-            lack("scope", or_none, has_outside, users_outside),
+            lack("scope", or_none, is_stated || has_outside, users_outside),
             ambiguous_words(interview),
             open_questions(interview),
             lack("tests", "--tests TEXT", has_tests, is_users("testStrategy")),

@@ -265,3 +265,17 @@ proptest! {
         prop_assert!(!before.may_go_on() || after.may_go_on());
     }
 }
+
+#[test]
+fn a_goal_that_says_what_to_build_is_its_own_scope() {
+    let unscoped = with(&json!({ "scopeInclusions": [], "scopeExclusions": [] }));
+    let specified = Grounds {
+        mode: Mode::Specified,
+        ..GROUNDS
+    };
+    assert_eq!(open_names(&unscoped, &GROUNDS), "scope");
+    assert_eq!(open_names(&unscoped, &specified), "");
+    let assumed = json!({ "scopeInclusions": [],
+        "requirements": [{ "id": "R1", "text": "It greets", "by": "auto" }] });
+    assert_eq!(open_names(&with(&assumed), &specified), "scope");
+}
