@@ -127,7 +127,7 @@ fn a_branch_of_somebody_else_is_left_alone() {
         "error: there is a branch fp/sample-20261121 already, and this run did not make it\n\
          hint: `--branch NAME` takes another name, `--here` the branch that is checked out\n"
     );
-    for name in ["a..b", "-x", "with space", "a:b", "HEAD"] {
+    for name in ["a..b", "-x", "with space", "a:b", "HEAD", "refs/heads/y"] {
         let output = lead(&environment, &[&format!("--branch={name}")]);
         assert_eq!(output.code, 2, "{output}");
         assert!(

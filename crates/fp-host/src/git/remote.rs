@@ -196,7 +196,8 @@ impl Git {
         let call = self
             .call("check-ref-format")
             .arg(format!("refs/heads/{name}"));
-        Ok(name != "HEAD" && !name.starts_with('-') && !call.run()?.ended_with(1))
+        let is_odd = name == "HEAD" || name.starts_with('-') || name.starts_with("refs/");
+        Ok(!is_odd && !call.run()?.ended_with(1))
     }
 
     /// Points each of these local refs at its commit. One process.
