@@ -16,7 +16,7 @@ const GH: &str = r#"#!/bin/sh
 printf '%s\n' "$*" >>"$HOME/gh.log"
 case "$1 $2" in
   "issue view") echo '{"number":7,"title":"Two parts are missing","body":"Add them. $(touch /tmp/x)","url":"https://github.com/team/repo/issues/7"}' ;;
-  "issue comment") cp "$5" "$HOME/comment" ;;
+  "issue comment") [ "$4" != --body-file ] || cp "$5" "$HOME/comment" ;;
   "pr list") echo '[]' ;;
   "pr create") cat >"$HOME/gh-body"; echo "https://github.com/team/repo/pull/5" ;;
   "api repos"*) cat "$HOME/permission" ;;
@@ -280,6 +280,26 @@ fn an_issue_becomes_a_pull_request_by_the_comment_of_somebody_who_may_write() {
     for part in ["**2 of 2 tasks done**", "Closes #7."] {
         assert!(body.contains(part), "{part}: {body}");
     }
+}
+
+#[test]
+fn a_failure_is_told_in_the_issue() {
+    let mut host = Host::new();
+    let values = [
+        ("github.event.issue.number", "7"),
+        ("github.server_url", "https://github.com"),
+        ("github.repository", "team/repo"),
+        ("github.run_id", "9"),
+    ];
+    let told = host.play("tell", "0", &values);
+    assert_eq!(told.code, 0, "{told}");
+    let expect = "issue comment 7 --repo team/repo --body This failed - https://github.com/team/repo/actions/runs/9\n";
+    assert_eq!(host.read("gh.log"), expect);
+    let after = &host.workflow["jobs"]["tell"]["needs"];
+    assert_eq!(
+        after.as_array().unwrap().len() + 1,
+        host.workflow["jobs"].as_object().unwrap().len()
+    );
 }
 
 #[test]

@@ -153,7 +153,14 @@ pub(crate) fn share_plan(args: ShareArgs, context: &Context) -> CommandResult {
     let (remote, head) = (place.remote.clone(), git.head()?);
     let fleet = FleetRemote::new(git, plan.folder.path(), id, place);
     let machine = args.at.machine();
-    plan.store.share(&fleet, &machine, &head, context.now())?;
+    let shared = plan.store.share(&fleet, &machine, &head, context.now());
+    shared.map_err(|error| match error.exit_status() {
+        Exit::Overtaken => CommandError::refused(format!("{remote} has a plan {id} already"))
+            .with_hint(format!(
+                "`git push {remote} :refs/fp/{id}` removes that one for everybody"
+            )),
+        _ => error.into(),
+    })?;
     let line = join_line(&state, &remote);
     let hash = approval::consent_hash(&state);
     context.report(

@@ -1,6 +1,5 @@
 //! `fp ci`: the workflow by which a host's runners plan an issue, and build it once somebody agrees.
 
-use fp_host::error::HostError;
 use fp_host::file;
 use serde_json::json;
 
@@ -9,8 +8,6 @@ use crate::error::{CommandError, CommandResult};
 
 const WORKFLOW: &str = include_str!("ci/github.yml");
 const PATH: &str = ".github/workflows/fp.yml";
-/// Longest workflow that is compared, in bytes.
-const CAP: u64 = 1024 * 1024;
 
 /// Write a workflow that plans labelled issues, and builds what somebody agrees to
 #[derive(Debug, clap::Subcommand)]
@@ -35,14 +32,13 @@ pub(crate) fn run(args: CiArgs, context: &Context) -> CommandResult {
     let machines: Vec<String> = (1..=runners).map(|n| n.to_string()).collect();
     let text = WORKFLOW.replace("MACHINES", &machines.join(", "));
     let path = context.repo().root.join(PATH);
-    let before = file::read_text_if_there(&path, CAP)?;
+    let before = file::read_text_if_there(&path, file::TASKS_CAP)?;
     if before.is_some_and(|before| before != text) {
         let message = format!("there is another {PATH} already");
         return Err(CommandError::refused(message)
             .with_hint("remove it or rename it, then call this again"));
     }
-    let folder = path.parent().expect("it is in a folder");
-    std::fs::create_dir_all(folder).map_err(HostError::writing(folder))?;
+    context.repo().make_folder(".github/workflows")?;
     file::atomic_write(&path, text.as_bytes())?;
     context.report(
         &json!({ "path": PATH, "runners": runners }),

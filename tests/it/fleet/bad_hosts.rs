@@ -167,6 +167,19 @@ fn a_plan_is_shared_once_and_joined_once() {
         again.stderr.contains("takes part in") && again.stderr.contains("hint: "),
         "{again}"
     );
+    // A plan of the same name, made on a machine that knows nothing of the other.
+    let third = Machine::new(&host, "m3");
+    third.plan(&tree(&parts(2)));
+    third.done(&["approve", PLAN, "--yes"]);
+    let (before, refused) = (host.tip(LOG), share(&third));
+    assert_eq!(refused.code, 1, "{refused}");
+    for words in [
+        format!("error: origin has a plan {PLAN} already"),
+        format!("git push origin :refs/fp/{PLAN}"),
+    ] {
+        assert!(refused.stderr.contains(&words), "{words}: {refused}");
+    }
+    assert_eq!(host.tip(LOG), before);
 }
 
 #[test]
