@@ -42,6 +42,18 @@ done
 fp submit "$PLAN" "$task" --claim "$token"
 "#;
 
+/// The values of an event on this issue.
+fn event_on(issue: &str) -> Vec<(&str, &str)> {
+    vec![
+        ("github.event.issue.number", issue),
+        ("github.event.sender.login", "somebody"),
+        ("github.run_id", "42"),
+        ("github.run_attempt", "1"),
+        ("github.server_url", "https://github.com"),
+        ("github.repository", "team/repo"),
+    ]
+}
+
 /// A host with a repository in which the workflow is, and what its runners have.
 struct Host {
     environment: Environment,
@@ -132,14 +144,13 @@ impl Host {
         let mut last = self.environment.run("true", &[]);
         for step in what["steps"].as_array().unwrap() {
             let uses = step["uses"].as_str().unwrap_or_default();
-            let plans = format!("{folder}/.fractal-planner/plans");
             let kept = self.environment.beside("artifact").display().to_string();
             let script = match uses.split('@').next().unwrap() {
-                "actions/checkout" => format!("git clone -q {address} {folder}"),
-                "actions/upload-artifact" => format!("cp -r {plans} {kept}"),
-                "actions/download-artifact" => {
-                    format!("mkdir -p {folder}/.fractal-planner && cp -r {kept} {plans}")
+                "actions/checkout" => {
+                    format!("rm -rf {folder} && git clone -q {address} {folder}")
                 }
+                "actions/upload-artifact" => format!("cp -r {folder}/planned {kept}"),
+                "actions/download-artifact" => format!("cp -r {kept} {folder}/planned"),
                 "" => format!(
                     "mkdir -p {folder} && cd {folder}\n{}",
                     step["run"].as_str().unwrap()
@@ -211,41 +222,56 @@ impl Host {
     /// Somebody comments on the issue.
     fn comment(&mut self, body: &str, permission: &str) -> Output {
         fs::write(self.home("permission"), permission).unwrap();
-        let values = [
-            ("github.event.comment.body", body),
-            ("github.event.comment.user.login", "somebody"),
-        ];
+        let mut values = event_on("7");
+        values.push(("github.event.comment.body", body));
+        values.push(("github.event.comment.user.login", "somebody"));
         self.play("consent", "0", &values)
+    }
+
+    /// Somebody who may write sets the label. Returns the comment that is made, and the line to agree with, if any.
+    fn label(&mut self) -> (String, Option<String>) {
+        fs::write(self.home("permission"), "write").unwrap();
+        drop(fs::remove_dir_all(self.environment.beside("artifact")));
+        for job in ["plan", "propose"] {
+            let played = self.play(job, "0", &event_on("7"));
+            assert_eq!(played.code, 0, "{job}: {played}");
+        }
+        let comment = self.read("comment");
+        let line = comment.lines().find(|line| line.starts_with("fp join "));
+        let line = line.map(str::to_owned);
+        (comment, line)
+    }
+
+    fn agreed_plan(&self) -> Option<&str> {
+        let mut outputs = self.outputs.iter();
+        let plan = outputs.find(|(name, _)| name == "needs.consent.plan")?;
+        Some(&plan.1)
     }
 }
 
 #[test]
 fn an_issue_becomes_a_pull_request_by_the_comment_of_somebody_who_may_write() {
     let mut host = Host::new();
-    let issue = [("github.event.issue.number", "7")];
-    for job in ["plan", "propose"] {
-        let played = host.play(job, "0", &issue);
-        assert_eq!(played.code, 0, "{job}: {played}");
-    }
-    assert_eq!(host.read("claude.log"), "-p /fp:plan --mode specified #7\n");
-    let comment = host.read("comment");
-    let line = comment.lines().find(|line| line.contains("fp join "));
-    let line = line
-        .unwrap_or_else(|| panic!("{comment}"))
-        .trim()
-        .to_owned();
-    for part in ["grep -q line part-1.txt", "part-2.txt"] {
+    let (comment, line) = host.label();
+    let called = "-p --setting-sources user /fp:plan --mode specified #7\n";
+    assert_eq!(host.read("claude.log"), called);
+    let line = line.unwrap_or_else(|| panic!("{comment}"));
+    assert!(line.starts_with("fp join issue-7-42-1 "), "{line}");
+    // All that agents and commands get is shown: commands, hints, criteria, the goal.
+    let parts = [
+        "grep -q line part-1.txt",
+        "- Hints:",
+        "`part-2.txt` has a line about 2",
+        "$(touch /tmp/x)",
+    ];
+    for part in parts {
         assert!(comment.contains(part), "{part}: {comment}");
     }
-    // What the plan says is text, whatever it says.
-    let quoted = comment.lines().skip(1);
-    assert!(quoted.clone().count() > 5, "{comment}");
-    assert!(
-        quoted
-            .into_iter()
-            .all(|line| line.is_empty() || line.starts_with("    ")),
-        "{comment}"
-    );
+    // What the plan says is text, whatever it says, and the line stands apart from it.
+    let (_, quoted) = comment.split_once("commands get:\n").unwrap();
+    assert!(quoted.lines().count() > 30, "{comment}");
+    let is_quoted = |line: &str| line.is_empty() || line.starts_with("    ");
+    assert!(quoted.lines().all(is_quoted), "{comment}");
 
     for (body, permission, why) in [
         (line.as_str(), "read", "may not write here"),
@@ -256,11 +282,21 @@ fn an_issue_becomes_a_pull_request_by_the_comment_of_somebody_who_may_write() {
             "admin",
             "not the printed line",
         ),
+        (
+            &line.replace("issue-7-", "issue-8-"),
+            "admin",
+            "of another issue",
+        ),
+        (
+            &line.replace("issue-7-", "--help-"),
+            "admin",
+            "not the printed line",
+        ),
     ] {
         let refused = host.comment(body, permission);
         assert_eq!(refused.code, 1, "{body}: {refused}");
         assert!(refused.stdout.contains(why), "{body}: {refused}");
-        assert_eq!(host.outputs.len(), 1, "{body}");
+        assert_eq!(host.agreed_plan(), None, "{body}");
     }
     let agreed = host.comment(&format!("{line}\r\n"), "write");
     assert_eq!(agreed.code, 0, "{agreed}");
@@ -287,15 +323,9 @@ fn an_issue_becomes_a_pull_request_by_the_comment_of_somebody_who_may_write() {
 #[test]
 fn a_failure_is_told_in_the_issue() {
     let mut host = Host::new();
-    let values = [
-        ("github.event.issue.number", "7"),
-        ("github.server_url", "https://github.com"),
-        ("github.repository", "team/repo"),
-        ("github.run_id", "9"),
-    ];
-    let told = host.play("tell", "0", &values);
+    let told = host.play("tell", "0", &event_on("7"));
     assert_eq!(told.code, 0, "{told}");
-    let expect = "issue comment 7 --repo team/repo --body This failed - https://github.com/team/repo/actions/runs/9\n";
+    let expect = "issue comment 7 --repo team/repo --body This failed - https://github.com/team/repo/actions/runs/42\n";
     assert_eq!(host.read("gh.log"), expect);
     let after = &host.workflow["jobs"]["tell"]["needs"];
     assert_eq!(
@@ -307,23 +337,53 @@ fn a_failure_is_told_in_the_issue() {
 #[test]
 fn a_changed_plan_is_not_what_somebody_agreed_to() {
     let mut host = Host::new();
-    let issue = [("github.event.issue.number", "7")];
-    for job in ["plan", "propose"] {
-        assert_eq!(host.play(job, "0", &issue).code, 0);
-    }
-    let comment = host.read("comment");
-    let line = comment
-        .lines()
-        .find(|line| line.contains("fp join "))
-        .unwrap();
+    let (_, line) = host.label();
+    let line = line.unwrap();
     let other = Regex::new("[0-9a-f]{64}")
         .unwrap()
-        .replace(line.trim(), "0".repeat(64));
+        .replace(&line, "0".repeat(64));
     assert_eq!(host.comment(&other, "write").code, 0);
     let refused = host.play("build", "1", &[]);
     assert_eq!(refused.code, 1, "{refused}");
     assert!(
         refused.stderr.contains("is not the plan with that hash"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn what_can_not_be_shown_whole_can_not_be_agreed_to() {
+    let mut host = Host::new();
+    let tree = host.read("tree");
+    let long = "x".repeat(61_000);
+    let hidden = tree.replacen("grep -q line part-1.txt", &format!("true {long}"), 1);
+    assert_ne!(hidden, tree);
+    fs::write(host.home("tree"), hidden).unwrap();
+    let (comment, line) = host.label();
+    assert_eq!(line, None, "{comment}");
+    assert!(
+        comment.starts_with("The plan is too long to be shown here."),
+        "{comment}"
+    );
+}
+
+#[test]
+fn a_planner_that_asks_is_heard() {
+    let mut host = Host::new();
+    let asks =
+        "#!/bin/sh\n[ \"$1\" = -p ] || exec \"$HOME/client\" \"$@\"\necho 'Which parts? ```'\n";
+    write_program(&host.environment.beside("bin/claude"), asks);
+    let (comment, line) = host.label();
+    assert_eq!(line, None, "{comment}");
+    assert!(comment.starts_with("No plan was made."), "{comment}");
+    assert!(comment.ends_with("\n    Which parts? ```\n"), "{comment}");
+    fs::write(host.home("permission"), "read").unwrap();
+    let refused = host.play("plan", "0", &event_on("7"));
+    assert_eq!(refused.code, 1, "{refused}");
+    assert!(
+        refused
+            .stdout
+            .contains("who set the label may not write here"),
         "{refused}"
     );
 }
@@ -361,10 +421,12 @@ fn a_workflow_of_ones_own_stays() {
     exit status: 0
     --- stdout
     Written: .github/workflows/fp.yml
-    On GitHub it needs, once it is on the default branch:
-    - the label `fp`, for the issues to plan
-    - the secret ANTHROPIC_API_KEY, for the agents
+    Commit it to the default branch. There it needs
+    - the label `fp`: set it on issues that you have read, since an agent reads them too
+    - the secret ANTHROPIC_API_KEY, best with a limit on what it may spend
     - in Settings, Actions, General: the right of workflows to create pull requests
+    Then a comment of the line that it prints in the issue starts the run.
+    Pull requests of a workflow start no other workflow: close and reopen them for your checks.
     ");
     environment.done(&["ci", "github"]);
     let written = environment.read(".github/workflows/fp.yml");
@@ -374,7 +436,7 @@ fn a_workflow_of_ones_own_stays() {
     exit status: 1
     --- stderr
     error: there is another .github/workflows/fp.yml already
-    hint: remove it or rename it, then call this again
+    hint: remove it, or move it out of .github/workflows, then call this again
     ");
     assert_eq!(environment.read(".github/workflows/fp.yml"), "mine\n");
     insta::assert_snapshot!(environment.fp(&["ci", "github", "-j", "0"]), @"

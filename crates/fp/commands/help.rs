@@ -38,12 +38,11 @@ const GROUPS: [(&str, &[&str]); 6] = [
 pub(crate) const AGENTS: &str = "For agents and scripts";
 
 /// The help topics: each page with its names, the file's name first.
-static TOPICS: [(&[&str], &str); 4] = [
+static TOPICS: [(&[&str], &str); 3] = [
     (
         &["task-tree", "tasks"],
         include_str!("../../../docs/task-tree.md"),
     ),
-    (&["log"], include_str!("../../../docs/log.md")),
     (&["exit-codes"], include_str!("../../../docs/exit-codes.md")),
     (
         &["configuration", "config"],
@@ -63,7 +62,7 @@ pub(crate) fn show_help(args: HelpArgs, context: &Context) -> CommandResult {
         let agents = groups.iter().filter(|(name, _)| *name == AGENTS);
         agents.map(group_text).collect()
     } else {
-        // Some words, such as `log`, are both a command and a topic.
+        // Some words, such as `config`, are both a command and a topic.
         let parts = [command_help(&tree, &args.words), topic_text(&args.words)];
         parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
     };

@@ -7,7 +7,8 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 
 const WORKFLOW: &str = include_str!("ci/github.yml");
-const PATH: &str = ".github/workflows/fp.yml";
+const TOLD: &str = include_str!("ci/github.txt");
+const FOLDER: &str = ".github/workflows";
 
 /// Write a workflow that plans labelled issues, and builds what somebody agrees to
 #[derive(Debug, clap::Subcommand)]
@@ -29,24 +30,23 @@ pub(crate) struct GithubArgs {
 
 pub(crate) fn run(args: CiArgs, context: &Context) -> CommandResult {
     let CiArgs::Github(GithubArgs { runners }) = args;
+    if context.repo().git_dir.is_none() {
+        return Err(
+            CommandError::failed("the current folder is in no repository").with_hint("git init"),
+        );
+    }
     let machines: Vec<String> = (1..=runners).map(|n| n.to_string()).collect();
     let text = WORKFLOW.replace("MACHINES", &machines.join(", "));
-    let path = context.repo().root.join(PATH);
+    let text = text.replace("VERSION", env!("CARGO_PKG_VERSION"));
+    let path = context.repo().make_folder(FOLDER)?.join("fp.yml");
     let before = file::read_text_if_there(&path, file::TASKS_CAP)?;
     if before.is_some_and(|before| before != text) {
-        let message = format!("there is another {PATH} already");
-        return Err(CommandError::refused(message)
-            .with_hint("remove it or rename it, then call this again"));
+        return Err(
+            CommandError::refused(format!("there is another {FOLDER}/fp.yml already")).with_hint(
+                format!("remove it, or move it out of {FOLDER}, then call this again"),
+            ),
+        );
     }
-    context.repo().make_folder(".github/workflows")?;
     file::atomic_write(&path, text.as_bytes())?;
-    context.report(
-        &json!({ "path": PATH, "runners": runners }),
-        &format!(
-            "Written: {PATH}\nOn GitHub it needs, once it is on the default branch:\n\
-             - the label `fp`, for the issues to plan\n\
-             - the secret ANTHROPIC_API_KEY, for the agents\n\
-             - in Settings, Actions, General: the right of workflows to create pull requests\n"
-        ),
-    )
+    context.report(&json!({ "path": path, "runners": runners }), TOLD)
 }
