@@ -38,12 +38,11 @@ const GROUPS: [(&str, &[&str]); 6] = [
 pub(crate) const AGENTS: &str = "For agents and scripts";
 
 /// The help topics: each page with its names, the file's name first.
-static TOPICS: [(&[&str], &str); 3] = [
+static TOPICS: [(&[&str], &str); 2] = [
     (
         &["task-tree", "tasks"],
         include_str!("../../../docs/task-tree.md"),
     ),
-    (&["exit-codes"], include_str!("../../../docs/exit-codes.md")),
     (
         &["configuration", "config"],
         include_str!("../../../docs/configuration.md"),
