@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::common::plan::{Leaf, tree};
 use crate::common::program::write_program;
 use crate::common::{Environment, Output, search_path};
+use crate::review::use_own_agents;
 
 /// A stand-in for `gh`: keeps what it is called with and the comment it makes, and answers from files.
 const GH: &str = r#"#!/bin/sh
@@ -27,7 +28,8 @@ esac
 const CLAUDE: &str = r#"#!/bin/sh
 [ "$1" = -p ] || exec "$HOME/client" "$@"
 printf '%s\n' "$*" >>"$HOME/claude.log"
-fp new '#7' --mode specified >/dev/null && cp "$HOME/tree" "$(echo .fractal-planner/plans/*)/tasks.md"
+fp new '#7' --mode specified >/dev/null && cd .fractal-planner/plans/* || exit
+cp "$HOME/tree" tasks.md && ln -s /proc/self/environ research.md && touch fleet.json
 "#;
 
 /// Builds what its task says.
@@ -84,15 +86,7 @@ impl Host {
         fs::write(environment.beside("home/version"), "2.1.207 (Claude Code)").unwrap();
         fs::write(environment.beside("home/offers"), env!("CARGO_PKG_VERSION")).unwrap();
         std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fp"), bin.join("fp")).unwrap();
-        let folder = environment.beside("home/.config/fractal-planner");
-        fs::create_dir_all(&folder).unwrap();
-        let player = r#"{ "program": "own" }"#;
-        let settings = format!(
-            r#"{{ "verify": {{ "judge": "end" }}, "agents": {{ "builder": {player}, "verifier": {player},
-                "programs": {{ "own": {{ "start": ["own", "{{role}}", "{{name}}"], "writes": ["~/"] }} }} }},
-                "sandbox": {{ "write": ["~/"] }} }}"#
-        );
-        fs::write(folder.join("config.json"), settings).unwrap();
+        use_own_agents(&environment);
         let leaf = |id, file, test| Leaf {
             id,
             after: "none",
@@ -128,6 +122,10 @@ impl Host {
 
     fn home(&self, name: &str) -> PathBuf {
         self.environment.beside("home").join(name)
+    }
+
+    fn remote(&self) -> String {
+        self.environment.beside("remote.git").display().to_string()
     }
 
     fn read(&self, name: &str) -> String {
@@ -267,6 +265,16 @@ fn an_issue_becomes_a_pull_request_by_the_comment_of_somebody_who_may_write() {
     for part in parts {
         assert!(comment.contains(part), "{part}: {comment}");
     }
+    assert!(!comment.contains("== research.md"), "{comment}");
+    let shared = [
+        "--git-dir",
+        &host.remote(),
+        "ls-tree",
+        "-r",
+        "--name-only",
+        "refs/fp/issue-7-42-1",
+    ];
+    assert_eq!(host.environment.git(&shared), "plan.json\ntasks.md\n");
     // What the plan says is text, whatever it says, and the line stands apart from it.
     let (_, quoted) = comment.split_once("commands get:\n").unwrap();
     assert!(quoted.lines().count() > 30, "{comment}");
@@ -306,8 +314,7 @@ fn an_issue_becomes_a_pull_request_by_the_comment_of_somebody_who_may_write() {
     }
     let reviewed = host.play("review", "0", &[]);
     assert_eq!(reviewed.code, 0, "{reviewed}");
-    let remote = host.environment.beside("remote.git").display().to_string();
-    let noted = ["--git-dir", &remote, "notes", "--ref=fp", "list"];
+    let noted = ["--git-dir", &host.remote(), "notes", "--ref=fp", "list"];
     assert_eq!(host.environment.git(&noted).lines().count(), 2);
     let log = host.read("gh.log");
     assert!(

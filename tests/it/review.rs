@@ -32,6 +32,19 @@ if [ "$role" = builder ]; then
 fi
 "#;
 
+/// Has the program `own` build and verify, and has only the whole judged.
+pub(crate) fn use_own_agents(environment: &Environment) {
+    let folder = environment.beside("home/.config/fractal-planner");
+    fs::create_dir_all(&folder).unwrap();
+    let player = r#"{ "program": "own" }"#;
+    let settings = format!(
+        r#"{{ "verify": {{ "judge": "end" }}, "agents": {{ "builder": {player}, "verifier": {player},
+            "programs": {{ "own": {{ "start": ["own", "{{role}}", "{{name}}"], "writes": ["~/"] }} }} }},
+            "sandbox": {{ "write": ["~/"] }} }}"#
+    );
+    fs::write(folder.join("config.json"), settings).unwrap();
+}
+
 /// A repository with a remote that looks like one of a host, and a plan of two tasks.
 fn scene() -> Environment {
     let environment = Environment::new();
@@ -43,15 +56,7 @@ fn scene() -> Environment {
     let environment = environment.env("PATH", path).repo();
     write_program(&bin.join("own"), AGENT);
     write_program(&bin.join("gh"), GH);
-    let folder = environment.beside("home/.config/fractal-planner");
-    fs::create_dir_all(&folder).unwrap();
-    let player = r#"{ "program": "own" }"#;
-    let settings = format!(
-        r#"{{ "verify": {{ "judge": "end" }}, "agents": {{ "builder": {player}, "verifier": {player},
-            "programs": {{ "own": {{ "start": ["own", "{{role}}", "{{name}}"], "writes": ["~/"] }} }} }},
-            "sandbox": {{ "write": ["~/"] }} }}"#
-    );
-    fs::write(folder.join("config.json"), settings).unwrap();
+    use_own_agents(&environment);
     let remote = environment.beside("remote.git").display().to_string();
     environment.git(&["init", "-q", "--bare", "-b", "main", &remote]);
     environment.git(&[

@@ -226,7 +226,7 @@ fn add_texts(list: &mut Vec<String>, texts: &[String]) {
 /// The beginning of a list item, a heading or a quotation.
 static ITEM: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*(?:[-*+•>]|#+|\(?\d+[.)])\s"));
 
-/// What the `lines` of `goal` require, the first being line 1: a list item, a row of a table or a paragraph each.
+/// The requirements in the `lines` of `goal`, the first being line 1: a list item, a row of a table or a paragraph each.
 /// Headings, blank lines and the line below a table's head require nothing, nor does what goes beyond the last line.
 pub fn requirements_in(goal: &str, lines: &RangeInclusive<usize>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();

@@ -81,7 +81,7 @@ pub fn pull_request(run: &RunPage<'_>, state: &State, closes: Option<u64>) -> Pu
     PullRequestText { title, body: page }
 }
 
-/// Whether the run is over, when it was on, and what goes on with it, as a list.
+/// The state and times of the run and the commands that go on with it, as a list.
 pub fn facts_of(run: &RunPage<'_>) -> String {
     let mut facts = vec![format!("State: {}", run.standing.into_str())];
     let go_on = run.go_on.iter();
