@@ -29,7 +29,7 @@ const CLAUDE: &str = r#"#!/bin/sh
 [ "$1" = -p ] || exec "$HOME/client" "$@"
 printf '%s\n' "$*" >>"$HOME/claude.log"
 fp new '#7' --mode specified >/dev/null && cd .fractal-planner/plans/* || exit
-cp "$HOME/tree" tasks.md && ln -s /proc/self/environ research.md && touch fleet.json
+cp "$HOME/tree" tasks.md && ln -s /proc/self/environ research.md && touch context.md
 "#;
 
 /// Builds what its task says.
