@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use std::{env, fs, thread};
 
 use serde_json::{Value, json};
@@ -141,7 +141,7 @@ impl Tab {
             .unwrap_or_else(|error| panic!("{waiting_for}: the browser does not answer: {error}"))
     }
 
-    /// Writes `page` to a file, opens it, and returns how long it took to open.
+    /// Writes `page` to a file, opens it, and returns the processor time of its main thread until it is on the screen.
     pub(crate) fn open(&mut self, page: &str) -> Duration {
         let path = self.profile.path().join("page.html");
         fs::write(&path, page).unwrap();
@@ -156,11 +156,14 @@ impl Tab {
     }
 
     fn visit(&mut self, path: &Path) -> Duration {
-        let start = Instant::now();
+        self.call("Performance.enable", json!({}));
         self.load(path);
         // A page takes two frames to appear on the screen.
         self.eval("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
-        start.elapsed()
+        let metrics = self.call("Performance.getMetrics", json!({}));
+        let mut metrics = metrics["metrics"].as_array().unwrap().iter();
+        let time = metrics.find(|metric| metric["name"] == "ThreadTime");
+        Duration::from_secs_f64(time.unwrap()["value"].as_f64().unwrap())
     }
 
     fn load(&mut self, path: &Path) {
