@@ -193,7 +193,7 @@ fn a_strangers_text_and_a_long_one_stay_in_their_place() {
         ("long.txt", long.as_bytes()),
     ]);
     let shown = verify(&environment);
-    assert!(shown.len() < 28 * 1024, "{}", shown.len());
+    assert!(shown.len() < 20 * 1024, "{}", shown.len());
     assert!(
         !shown.contains(['\u{1b}', '\u{202e}', '\r']) && !shown.contains("<system-reminder"),
         "{shown}"

@@ -8,7 +8,7 @@ use crate::error::{HostErrorKind, HostResult};
 use crate::git::{Git, Oid};
 
 /// Maximum size of all that is shown, and of what changed since the attempt before, in bytes.
-const MOST_SHOWN: usize = 24 * 1024;
+const MOST_SHOWN: usize = 16 * 1024;
 const MOST_SINCE: usize = 8 * 1024;
 
 /// A task's change as text.
