@@ -94,6 +94,8 @@ pub struct OpenRequest {
     pub body: String,
     #[serde(default)]
     pub is_draft: bool,
+    #[serde(default)]
+    head_repository_owner: serde_json::Value,
 }
 
 /// An issue, as somebody wrote it.
@@ -158,17 +160,21 @@ impl Forge {
         Ok(Self { program, repo })
     }
 
-    /// The open pull request from the branch `head`.
+    /// The open pull request from the branch `head`. A fork of anybody may have a branch of that name.
     ///
     /// # Errors
     /// The program fails.
     pub fn open_request(&self, head: &str) -> HostResult<Option<OpenRequest>> {
-        let branch = head.split_once(':').map_or(head, |(_, branch)| branch);
-        let fields = "number,url,body,isDraft";
+        let (owner, branch) = head.split_once(':').unwrap_or((self.repo.owner(), head));
+        let fields = "number,url,body,isDraft,headRepositoryOwner";
         let found: Vec<OpenRequest> = self.json(&[
             "pr", "list", "--head", branch, "--state", "open", "--json", fields,
         ])?;
-        Ok(found.into_iter().next())
+        let is_own = |request: &OpenRequest| {
+            let login = request.head_repository_owner["login"].as_str();
+            login.is_some_and(|login| login.eq_ignore_ascii_case(owner))
+        };
+        Ok(found.into_iter().find(is_own))
     }
 
     /// Opens a pull request; returns its address.

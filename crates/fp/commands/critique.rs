@@ -136,14 +136,10 @@ fn show(args: &ShowCritiqueArgs, context: &Context) -> CommandResult {
     let judged = critique.as_ref();
     let changed = judged.is_some_and(|it| approval::hash(text.as_bytes()) != it.tree_hash);
     let told = judged.map_or_else(|| "No critique yet\n".to_owned(), Critique::to_markdown);
-    let since = if changed {
-        "\nThe tree has changed since\n"
-    } else {
-        ""
-    };
+    let since = changed.then_some("\nThe tree has changed since\n");
     context.report(
         &json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": judged, "changed": changed }),
-        &(told + since),
+        &(told + since.unwrap_or_default()),
     )
 }
 
@@ -156,12 +152,9 @@ pub(super) fn last_critique(plan: &OpenPlan) -> Result<Option<Critique>, Command
         .into_iter()
         .rev()
         .flat_map(|entry| entry.events.into_iter().rev());
-    let critique = |event| {
-        if let Event::Critiqued(critique) = event {
-            Some(critique)
-        } else {
-            None
-        }
+    let critique = |event| match event {
+        Event::Critiqued(critique) => Some(critique),
+        _ => None,
     };
     Ok(events.filter_map(critique).next())
 }

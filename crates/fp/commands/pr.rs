@@ -322,10 +322,8 @@ pub(super) fn place_of(
         ));
     };
     let from = own.and_then(|own| own.from.clone());
-    let base = match wish.base.clone().or(from) {
-        Some(base) => base,
-        None => "main".to_owned(),
-    };
+    let base = wish.base.clone().or(from);
+    let base = base.unwrap_or_else(|| "main".to_owned());
     if base.starts_with('-') || !git.is_branch_name(&base)? {
         let said = format!("{base:?} can't be the name of a branch");
         return Err(CommandError::failed(said).with_hint("name the branch to merge into"));

@@ -43,7 +43,7 @@ echo '{"type":"result","num_turns":9,"usage":{"input_tokens":2100,"cache_read_in
 const GH: &str = r#"#!/bin/sh
 url=https://github.com/team/greeter
 case "$1 $2" in
-  'pr list') [ -e "$HOME/opened" ] && echo "[{\"number\": 5, \"url\": \"$url/pull/5\"}]" || echo '[]' ;;
+  'pr list') [ -e "$HOME/opened" ] && echo "[{\"number\": 5, \"url\": \"$url/pull/5\", \"headRepositoryOwner\": {\"login\": \"team\"}}]" || echo '[]' ;;
   'pr create') cat >"$HOME/opened"; echo "$url/pull/5" ;;
   'pr merge') git push -q origin origin/fp/sample-20261121:refs/heads/main ;;
   'issue view') echo "{\"number\": 7, \"title\": \"Greet strangers\", \"body\": \"Say hello.\", \"url\": \"$url/issues/7\"}" ;;
