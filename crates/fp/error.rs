@@ -11,9 +11,9 @@ use fp_plan::hint::Hint;
 #[derive(Debug, Clone)]
 pub(crate) struct CommandError {
     pub(crate) exit: Exit,
-    /// What happened and where, in one sentence without a full stop.
+    /// The fault and its place, in one sentence without a full stop.
     pub(crate) message: String,
-    /// What to do next, one line each.
+    /// Next steps, one line each.
     pub(crate) hints: Vec<String>,
 }
 

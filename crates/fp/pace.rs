@@ -32,7 +32,7 @@ fn read_paces(context: &Context) -> Paces {
     read().unwrap_or_default()
 }
 
-/// What a prediction for `tree` depends on.
+/// The terms of a prediction for `tree`.
 pub(crate) fn prediction_terms(
     tree: &Plan<'_>,
     settings: &Settings,

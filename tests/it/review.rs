@@ -185,6 +185,31 @@ fn a_pull_request_is_updated_and_keeps_what_people_wrote() {
 }
 
 #[test]
+fn the_pull_request_of_a_fork_is_made_above() {
+    let environment = scene();
+    let above = "https://github.com/above/repo.git";
+    environment.git(&["remote", "add", "upstream", above]);
+    let output = environment.fp(&["run", PLAN, "--yes", "--unattended"]);
+    assert_eq!(output.code, 0, "{output}");
+    environment.done(&["pr", PLAN]);
+    let called = home(&environment, "gh.log");
+    let create = "pr create --head team:fp/sample-20261121 --base main";
+    assert!(called.contains(create), "{called}");
+    assert!(called.contains("--repo github.com/above/repo"), "{called}");
+    // Whoever owns the repository above has a branch of the same name.
+    let open = r#"[{"number": 8, "url": "u8", "headRepositoryOwner": {"login": "above"}}, {"number": 9, "url": "u9", "headRepositoryOwner": null},
+        {"number": 5, "url": "u5", "headRepositoryOwner": {"login": "team"}}]"#;
+    put(&environment, "gh-open", open);
+    let updated = environment.done(&["pr", PLAN]).stdout;
+    assert_eq!(updated, "Pull request: u5\n");
+    let called = home(&environment, "gh.log");
+    assert!(
+        called.contains("PATCH repos/above/repo/pulls/5"),
+        "{called}"
+    );
+}
+
+#[test]
 fn what_is_in_the_way_is_said_with_a_way_on() {
     let environment = scene();
     assert_eq!(

@@ -188,7 +188,7 @@ pub enum TaskWork {
     Cancelled,
 }
 
-/// What an import has to say about its source, such as what it leaves out.
+/// Remarks of an import about its source, such as what it leaves out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ImportNotice {
     /// The path within the imported folder.

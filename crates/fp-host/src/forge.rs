@@ -160,7 +160,7 @@ impl Forge {
         Ok(Self { program, repo })
     }
 
-    /// The open pull request from the branch `head`. A fork of anybody may have a branch of that name.
+    /// The open pull request from the branch `head`. Anybody's fork may have a branch of that name, so its owner counts.
     ///
     /// # Errors
     /// The program fails.

@@ -172,7 +172,7 @@ impl OpenPlan {
         Ok(AgreedCommands { confinement })
     }
 
-    /// What the plan's commands may write; `None` if nothing confines them.
+    /// The confinement of the plan's commands; `None` if nothing confines them.
     pub fn confinement(&self) -> Option<&Confinement> {
         let made = self.confinement.get_or_init(|| {
             let sandbox = &self.settings.sandbox;

@@ -147,7 +147,7 @@ fn consent_needed(state: &State) -> Consent {
 /// Proof that the user of this machine agreed to a state's approval, so that its commands may run.
 #[derive(Debug, Clone, Copy)]
 pub struct AgreedCommands<'p> {
-    /// What they may write, where the system can enforce that.
+    /// Files and folders that they may write, where the system can enforce that.
     pub confinement: Option<&'p Confinement>,
 }
 

@@ -1,4 +1,4 @@
-//! What a fresh checkout of a project needs before the project's commands can run in it.
+//! The setup that a fresh checkout of a project needs before the project's commands can run in it.
 
 use serde::Serialize;
 

@@ -167,7 +167,7 @@ pub(crate) struct Proposal<'p> {
     end_commands: Vec<String>,
     /// The user's last consent.
     before: Option<AgreedContent>,
-    /// What the plan will take, as text.
+    /// The prediction for the plan, as text.
     predicted: String,
 }
 
@@ -304,7 +304,7 @@ impl Approved {
     }
 }
 
-/// What `tree` will take with the configured number of builders; empty if its tasks can't be ordered.
+/// The prediction for `tree` with the configured number of builders; empty if its tasks can't be ordered.
 fn predicted_text(plan: &OpenPlan, tree: &Plan<'_>, context: &Context) -> String {
     let terms = prediction_terms(tree, &plan.settings, context);
     let found = schedule(tree, &schedule_options(&plan.settings), &terms);

@@ -81,7 +81,7 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     let path = plan.folder.file("critique.md");
     let mut text = critique.to_markdown();
     if critique.round > 1 {
-        // What was found before stays to be read.
+        // Earlier findings stay readable.
         let earlier = file::read_text_if_there(&path, file::TASKS_CAP)?.unwrap_or_default();
         text += &format!("\n---\n\n{earlier}");
     }

@@ -90,7 +90,7 @@ struct NewPlan {
     /// The language of texts for people, if known.
     language: Option<String>,
     specs: PlanningSpecs,
-    /// What the project's files say that a fresh checkout needs.
+    /// The setup of a fresh checkout, by the project's files.
     setup: Vec<SetupProposal>,
     warnings: Vec<String>,
 }

@@ -143,7 +143,7 @@ fn schedule_text(schedule: &Schedule<'_>) -> String {
     text + "\n" + &wrapped(&line, WIDTH - 2).join("\n  ") + "\n"
 }
 
-/// What the plan takes, and whether it is worth it.
+/// The prediction for the plan, and whether it is worth it.
 pub(super) fn prediction_text(prediction: &Prediction<'_>) -> String {
     let line = |text: &str| wrapped(text, WIDTH - 2).join("\n  ") + "\n";
     let mut text = line(&prediction.to_string());

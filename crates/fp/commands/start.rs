@@ -121,7 +121,7 @@ fn background_line(plan: &OpenPlan, is_first: bool, args: &StartArgs) -> String 
     match &terms.branch {
         Some(name) if name.is_empty() => line += " --branch",
         Some(name) => line += &format!(" --branch {}", shell_quoted(name)),
-        // What the user of a session sees is their own branch.
+        // The user of a session sees their own branch.
         None if is_first && plan.settings.branch == BranchChoice::Auto && has_commits => {
             line += " --here";
         }

@@ -158,7 +158,7 @@ pub(crate) fn status_text(state: &State, report: &StatusReport, now: Timestamp) 
     text
 }
 
-/// What `fp status` shows on a screen, as plain text.
+/// The view of `fp status` on a screen, as plain text.
 pub(crate) fn screen_text(state: &State, report: &StatusReport, now: Timestamp) -> String {
     let view = StatusView::new(state, report, now, WIDTH);
     theme::without_colours(&view.whole_text(false))

@@ -104,7 +104,7 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     })
 }
 
-/// What the result as a whole has to meet: the requirements of the interview, or the goal.
+/// The criteria for the result as a whole: the requirements of the interview, or the goal.
 pub(super) fn whole_criteria(plan: &OpenPlan) -> Vec<String> {
     let requirements = interview_of(plan).requirements.into_iter();
     let criteria: Vec<String> = requirements

@@ -1,4 +1,4 @@
-//! What each attempt changed, as the page of a run shows it: within a bound for each change and for all of them, with
+//! The changes of each attempt, as the page of a run shows it: within a bound for each change and for all of them, with
 //! the command that shows the rest. Every line may come from a stranger.
 
 use std::collections::{BTreeMap, HashMap};
@@ -71,7 +71,7 @@ pub(crate) fn changes_of(run: &RunPage<'_>, git: Option<&Git>) -> BTreeMap<Strin
     let ids: Vec<String> = wanted.iter().map(|(.., one)| one.id.clone()).collect();
     let patches = git.and_then(|git| git.patches(&ids).ok());
     let patches = patches.unwrap_or_default();
-    // What came out in the end has room before what was sent back.
+    // The final work gets room before what was sent back.
     wanted.sort_by_key(|(is_older, ..)| *is_older);
     let mut room = MOST_BYTES;
     let mut shown = |one: Wanted<'_>| one.shown(&patches, &mut room);

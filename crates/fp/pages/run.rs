@@ -56,9 +56,9 @@ struct ShownRun<'r> {
     sent_back: usize,
     dollars: Option<String>,
     tokens: Option<String>,
-    /// What each task cost.
+    /// The cost of each task.
     task_costs: Vec<Option<String>>,
-    /// What the run had cost in the course of time, as the path of a drawing of 1000 by 100.
+    /// The run's cost over time, as a path in a drawing of 1000 by 100.
     cost_path: Option<String>,
     cost_lines: Vec<String>,
     cost_columns: [&'static str; 6],
@@ -212,7 +212,7 @@ fn groups_of<'r>(run: &'r RunPage<'_>) -> Vec<TaskGroup<'r>> {
     groups.into_iter().map(group).collect()
 }
 
-/// What a task cost in dollars or, if no program reports that, in tokens.
+/// The cost of a task in dollars or, if no program reports that, in tokens.
 fn task_cost(cost: &CostReport, task: &TaskLine) -> Option<String> {
     let agents = cost.agents.iter();
     let (tokens, dollars) = total_cost(agents.filter(|one| one.task.as_ref() == Some(&task.id)));

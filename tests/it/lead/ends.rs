@@ -41,7 +41,7 @@ fn a_lead_killed_at_any_moment_is_seen_to_be_gone_everywhere() {
         // A child process that it had just forked may still hold the lock for a moment.
         let end = Instant::now();
         while status().contains("(running)") {
-            assert!(end.elapsed() < Duration::from_secs(10), "it still runs");
+            assert!(end.elapsed() < Duration::from_secs(1), "it still runs");
         }
         let said = status();
         assert!(said.contains("(interrupted)"), "{said}");

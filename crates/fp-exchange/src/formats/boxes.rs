@@ -71,7 +71,7 @@ pub(super) fn read_plan(folder: &SourceFolder, base: &str) -> ReadResult {
     Ok(plan)
 }
 
-/// What has been read of a page.
+/// The part of a page that has been read.
 #[derive(Default)]
 struct BoxPage {
     plan: PortablePlan,

@@ -83,7 +83,7 @@ pub(super) struct Broker {
     bell: File,
 }
 
-/// What the lead knows of the agent for which it makes calls.
+/// The lead's knowledge of the agent for which it makes calls.
 struct Caller {
     folder: PathBuf,
     name: AgentName,

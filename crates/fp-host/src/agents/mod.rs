@@ -113,7 +113,7 @@ pub struct AgentOrder<'a> {
     pub search_path: &'a OsStr,
     /// Other folders that the agent's `fp` commands write to, unless the lead does that for them.
     pub writes: &'a [PathBuf],
-    /// What the agent may write beside its folder and what is its program's own.
+    /// Files and folders that the agent may write, beside its folder and those of its program.
     pub confinement: Option<&'a Confinement>,
     /// Permission rules beyond those of the agent's task.
     pub allow: &'a [String],

@@ -1,4 +1,4 @@
-//! What keeps an agent from writing outside of its folder: a sandbox of this program's, or the agent program's own.
+//! Keeps an agent from writing outside of its folder: by a sandbox of this program's, or by the agent program's own.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::process::{Confinement, user_path};
 /// The variables that name an agent's temporary folder; the second is Claude Code's.
 const TEMPORARY_VARIABLES: [&str; 2] = ["TMPDIR", "CLAUDE_CODE_TMPDIR"];
 
-/// What an agent's program writes for itself.
+/// Files and folders that an agent's program writes for itself.
 #[derive(Debug, Default)]
 pub(super) struct OwnPlaces {
     pub(super) writes: Vec<PathBuf>,
@@ -22,7 +22,7 @@ pub(super) struct OwnPlaces {
     pub(super) locks: Option<PathBuf>,
 }
 
-/// What an agent in a sandbox needs while it runs.
+/// Resources that an agent in a sandbox needs while it runs.
 #[derive(Debug, Default)]
 pub(super) struct AgentSandbox {
     broker: Option<Broker>,

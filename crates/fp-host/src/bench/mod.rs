@@ -463,10 +463,10 @@ fn remove_stranger(path: &Path) -> HostResult<()> {
     }
 }
 
-/// What would give git orders, unless it is tracked.
+/// Files that would give git orders, unless they are tracked.
 const NEVER_KEPT: [&[u8]; 3] = [b".gitignore", b".gitattributes", b".git"];
 
-/// What commands changed in a checkout.
+/// The changes that commands made in a checkout.
 #[derive(Debug)]
 pub(crate) struct Changed {
     pub(crate) tracked: Vec<RepoPath>,

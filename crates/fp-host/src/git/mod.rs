@@ -72,7 +72,7 @@ impl fmt::Display for GitFailure {
     }
 }
 
-/// What git says when a disk is full; it often leaves out the reason.
+/// Git's messages when a disk is full; they often leave out the reason.
 const FULL: [&str; 4] = [
     "No space left on device",
     "Out of diskspace",

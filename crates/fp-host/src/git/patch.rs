@@ -12,11 +12,11 @@ use crate::error::HostResult;
 /// Number of lines kept of a file.
 const MOST_LINES: usize = 1000;
 
-/// What a change did to a file.
+/// The change of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FilePatch {
     pub path: RepoPath,
-    /// What happened to the file as a whole, in git's words.
+    /// The change of the file as a whole, in git's words.
     pub words: Vec<String>,
     pub added: usize,
     pub removed: usize,

@@ -96,7 +96,7 @@ impl Git {
         Ok(objects)
     }
 
-    /// What `git cat-file --batch` prints for `objects`, one id a line. One process.
+    /// The output of `git cat-file --batch` for `objects`, one id a line. One process.
     pub(crate) fn contents_of(&self, objects: &str) -> HostResult<Vec<u8>> {
         let call = self.call("cat-file --batch");
         call.input(objects.as_bytes().to_vec()).output()

@@ -1,4 +1,4 @@
-//! What a command of a plan may write. It reads everything. The system enforces it where it has Landlock.
+//! Limits what a command of a plan may write; it may read everything. The system enforces that where it has Landlock.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ bazel - .cache/bazel
 ccache CCACHE_DIR .cache/ccache
 sccache SCCACHE_DIR .cache/sccache";
 
-/// What a command may write beside its own folder.
+/// Files and folders that a command may write beside its own folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confinement {
     pub(crate) writes: Vec<PathBuf>,
@@ -61,7 +61,7 @@ pub struct Confinement {
     closed: Vec<PathBuf>,
 }
 
-/// What programs say when the system refuses them a file.
+/// Words of programs to which the system refuses a file.
 static REFUSED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"(?i)permission denied|operation not permitted|read-only file system|\b(?:EACCES|EPERM|EROFS)\b",

@@ -233,7 +233,7 @@ impl Settling<'_> {
         self.record_in_order(|state| state.complete_with(self.id, commit.clone(), &paths))?;
         let state = self.plan.load()?.state;
         if let (Some(_), Some(task)) = (&state.terms().branch, state.task(self.id)) {
-            // What is missing is added before it is pushed.
+            // A note that is missing is added before the next push.
             let _ = note_evidence(self.plan, &state, task, git);
         }
         Ok(Settled::Committed(self.id.clone(), commit))

@@ -15,7 +15,7 @@ const MOST_SINCE: usize = 8 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownChange {
     pub whole: String,
-    /// What differs from the task's last failed attempt; `None` if there was none, or git no longer has it.
+    /// The differences to the task's last failed attempt; `None` if there was none, or git no longer has it.
     pub since: Option<String>,
 }
 

@@ -24,9 +24,9 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// Minimum time that must be left to start another command.
 const LEAST: Duration = Duration::from_secs(1);
 
-/// What log and report say where commands run in the checkout.
+/// Said in log and report where commands run in the checkout.
 const IN_CHECKOUT: &str = "`verify.place` is `checkout`: commands see what builders leave there";
-/// What they say where commands can write what the user can.
+/// Said there where commands can write what the user can.
 const UNCONFINED: &str = "nothing keeps these commands from writing elsewhere";
 
 /// Tries the commands of `plan` if that is due, and records the results. Returns notices for the user: which commands

@@ -28,7 +28,7 @@ pub fn fix_all(source: &str, facts: &RuleFacts) -> FixedText {
     };
     let mut left = mendable_findings(source, facts);
     for _ in 0..MAX_ROUNDS {
-        // What other fixes write names tasks by their ids.
+        // The text of other fixes names tasks by their ids.
         let renames = left
             .iter()
             .filter(|finding| finding.rule == malformed_id::RULE.id);

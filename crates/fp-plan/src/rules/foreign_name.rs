@@ -63,7 +63,7 @@ fn is_there(context: &RuleContext<'_>, name: &str) -> bool {
     )
 }
 
-/// What a leaf introduces: its new files, and the code in its title.
+/// The names that a leaf introduces: its new files, and the code in its title.
 fn names_of<'p>(leaf: &'p Task<'p>) -> impl Iterator<Item = &'p str> {
     let is_new = |note: &str| note.contains("new");
     let files = leaf.fields.items(FieldKind::Files).iter();

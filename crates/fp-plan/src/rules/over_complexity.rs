@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check_leaf(context: &RuleContext<'_>, task: &Task, sink: &mut FindingSink<'_>) {
     let limit = match context.index.leaves() {
-        // What isn't split costs no split; only what nobody can estimate is too large.
+        // A single leaf costs no split; it is too large only if nobody can estimate it.
         [_] => context.facts.max_complexity.max(LONGEST),
         _ => context.facts.max_complexity,
     };

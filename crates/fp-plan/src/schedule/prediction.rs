@@ -44,7 +44,7 @@ fn expected_minutes(complexity: u32) -> f64 {
     f64::from(minutes_of(complexity)) * (1.0 + OVERHEAD.1) + OVERHEAD.0
 }
 
-/// What builders with one program and model have taken here, by complexity.
+/// Minutes that builders with one program and model have taken here, by complexity.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MeasuredPace(BTreeMap<u32, MeasuredMinutes>);
@@ -103,7 +103,7 @@ impl MeasuredPace {
     }
 }
 
-/// What a prediction depends on beside the tree.
+/// The terms of a prediction beside the tree.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PredictionTerms {
     pub pace: MeasuredPace,
@@ -118,7 +118,7 @@ impl PredictionTerms {
         self.judged.get(&*leaf.id).copied().unwrap_or(true)
     }
 
-    /// What each task of `plan` takes. A leaf takes a minute at least, so that what waits for it starts in a later one.
+    /// The seconds of each task of `plan`. A leaf takes a minute at least, so that its dependents start in a later one.
     pub(super) fn task_seconds(&self, plan: &Plan<'_>) -> Vec<TaskSeconds> {
         let is_only = plan.leaves().nth(1).is_none();
         let of_task = |task: &Task<'_>| {
@@ -157,7 +157,7 @@ pub struct BuilderMinutes {
     pub minutes: u32,
 }
 
-/// What a plan will take, in minutes.
+/// The prediction for a plan, in minutes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Prediction<'p> {

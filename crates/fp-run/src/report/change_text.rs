@@ -44,7 +44,7 @@ pub fn change_text(files: &[ChangedFile], budget: usize) -> String {
     let heads: usize = shown.iter().map(|file| file.head.len()).sum();
     let mut sizes: Vec<usize> = shown.iter().map(ShownFile::size).collect();
     sizes.sort_unstable();
-    // What small files leave is for large ones.
+    // Large files get the room that small ones leave.
     let (mut left, mut share) = (budget.saturating_sub(heads), 0);
     for (at, size) in sizes.iter().enumerate() {
         share = left / (sizes.len() - at);

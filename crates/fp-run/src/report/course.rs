@@ -21,7 +21,7 @@ pub(super) struct Course {
     pub(super) ended_at: Option<Timestamp>,
     pub(super) decisions: Vec<RunQuestion>,
     pub(super) commits: Vec<RunCommit>,
-    /// What was noticed when the plan's commands were tried.
+    /// Remarks from the trial of the plan's commands.
     pub(super) trial_notes: Vec<String>,
     pub(super) tries: BTreeMap<TaskId, Vec<TaskTry>>,
     pub(super) revisions: usize,

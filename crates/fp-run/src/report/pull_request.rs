@@ -109,7 +109,7 @@ fn add_goal(page: &mut String, goal: &str) {
     }
 }
 
-/// What a reviewer can't expect from the plan alone.
+/// Points that a reviewer can't expect from the plan alone.
 fn look_first(run: &RunPage<'_>, state: &State) -> Vec<String> {
     let mut items = Vec::new();
     for task in &state.tasks {

@@ -51,7 +51,7 @@ pub struct RunPage<'p> {
     /// The interview's decisions, one per line, if known.
     pub interview_decisions: Vec<String>,
     pub commits: Vec<RunCommit>,
-    /// What was noticed when the commands were tried, then the notepad.
+    /// Remarks from the trial of the commands, then the notepad.
     pub notes: Vec<String>,
     /// The interview's requirements, if known.
     pub requirements: Vec<RequirementLine>,

@@ -41,7 +41,7 @@ pub struct TreeReport<'p> {
     pub counts: Option<TaskCounts>,
     /// When the leaves start, for each requested number of builders; empty if the tasks can't be ordered.
     pub schedules: Vec<Timetable<'p>>,
-    /// What one session is predicted to take; 0 if the tasks can't be ordered.
+    /// Predicted minutes of one session; 0 if the tasks can't be ordered.
     pub session_minutes: u32,
     /// The errors of the tree, in source order.
     pub problems: Vec<Problem>,
@@ -56,7 +56,7 @@ pub struct TreeReport<'p> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Timetable<'p> {
     pub builders: u32,
-    /// What the plan is predicted to take.
+    /// The prediction for the plan.
     pub minutes: u32,
     /// One for each leaf, in document order.
     pub places: Vec<TimetablePlace<'p>>,

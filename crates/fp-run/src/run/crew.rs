@@ -27,7 +27,7 @@ pub struct AgentProcess {
     /// The conversation that the program can resume, if it has reported one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// What a later process finds the agent's processes by, on this machine.
+    /// The mark by which a later process finds the agent's processes on this machine.
     pub mark: String,
     /// Number of model requests in the conversation so far. The following fields cover the same period.
     #[serde(default)]

@@ -294,7 +294,7 @@ impl State {
         }
     }
 
-    /// What has become of `task`, which awaits no verdict.
+    /// The reason why `task` awaits no verdict.
     fn why_not_submitted(&self, task: &TaskState) -> String {
         let only = "only a submitted task can be verified";
         let was = match task.status {

@@ -578,7 +578,7 @@ pub enum Event {
     },
     /// A note for later builders.
     Noted { note: Note },
-    /// What a note says is over.
+    /// A note no longer applies.
     NoteEnded {
         /// Its number, from 1.
         number: usize,

@@ -304,7 +304,7 @@ struct Lead<'c> {
     stop: Stop,
     /// The reason why other machines can't be reached.
     cut_off: Option<String>,
-    /// What keeps the pull request up to date, if there is to be one.
+    /// Keeps the pull request up to date, if there is to be one.
     pr: Option<PrKeeper>,
 }
 

@@ -307,7 +307,7 @@ fn fault_of_hooks(plugin: &Path) -> Option<String> {
     }
 }
 
-/// What keeps the commands of a plan, and agents, from writing elsewhere, on this system.
+/// The confinement of a plan's commands, and of agents, that this system offers.
 fn told_sandbox() -> &'static str {
     match (can_confine(), can_close_network()) {
         (true, true) => "confines commands and agents, and can close networks",

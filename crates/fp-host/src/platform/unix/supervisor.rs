@@ -27,12 +27,12 @@ use crate::process::{Confinement, GRACE};
 
 /// The first word of a supervisor's command line.
 const SUPERVISE: &str = "supervise";
-/// What precedes the paths that a confined command may write to: with network, and without.
+/// Arguments before the paths that a confined command may write to: with network, and without.
 const CONFINED: &str = "--confined";
 const CUT_OFF: &str = "--cut-off";
-/// What precedes the paths below which it may make folders.
+/// The argument before the paths below which it may make folders.
 const LOCKS: &str = "--locks";
-/// What follows these paths.
+/// The argument after these paths.
 const END_OF_WRITES: &str = "--";
 /// The path of this very program, also once another is in its place.
 pub(crate) const OWN_PROGRAM: &str = "/proc/self/exe";
@@ -131,7 +131,7 @@ impl Supervisor {
 
     /// Starts `command`, which [`Self::wrapped`] has made.
     pub(super) fn spawn(command: &mut Command) -> io::Result<(Self, Child)> {
-        // What a supervisor leaves behind that somebody has killed comes to this process.
+        // Processes that a killed supervisor leaves behind come to this process.
         set_child_subreaper(Some(getpid()))?;
         // Held, so that nobody takes the new process for one that was left behind.
         let mut supervisors = supervisors();
