@@ -210,6 +210,25 @@ fn the_pull_request_of_a_fork_is_made_above() {
 }
 
 #[test]
+fn an_answer_that_is_none_changes_nothing() {
+    let environment = scene();
+    let output = environment.fp(&["run", PLAN, "--yes", "--unattended"]);
+    assert_eq!(output.code, 0, "{output}");
+    let no_number = r#"[{"headRepositoryOwner": {"login": "team"}}]"#;
+    for answer in ["", "{}", "null", "<html>", no_number] {
+        put(&environment, "gh-open", answer);
+        let output = environment.fp(&["pr", PLAN]);
+        let said = "`gh` answered with something unexpected: ";
+        assert!(output.stderr.contains(said), "{answer}: {output}");
+        put(&environment, "gh-issue", answer);
+        let output = environment.fp(&["new", "#7"]);
+        assert_eq!(output.code, 2, "{answer}: {output}");
+        assert!(output.stderr.contains(said), "{answer}: {output}");
+    }
+    assert!(!home(&environment, "gh.log").contains("pr create"));
+}
+
+#[test]
 fn what_is_in_the_way_is_said_with_a_way_on() {
     let environment = scene();
     assert_eq!(
@@ -347,8 +366,7 @@ fn an_issue_becomes_a_goal_and_its_pull_request_closes_it() {
     let log = home(&environment, "gh.log");
     assert!(
         log.lines()
-            .all(|line| line
-                == "issue view 7 --json number,title,body,url --repo github.com/team/repo"),
+            .all(|line| line == "issue view 7 --json title,body,url --repo github.com/team/repo"),
         "{log}"
     );
     insta::assert_snapshot!(environment.fp(&["new", "--issue", "none"]).stderr, @r#"

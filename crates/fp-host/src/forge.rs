@@ -1,13 +1,13 @@
 //! The code host of a remote, by its own program: `gh` for GitHub. `fp` has no access of its own: what reaches the host
 //! goes through the program that the user has logged in, with arguments and never through a shell.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 use fp_run::verification::CommandEnd;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::error::{HostError, HostResult};
 use crate::platform;
@@ -85,25 +85,18 @@ impl HostedRepo {
 }
 
 /// A pull request that is open.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenRequest {
     pub number: u64,
     pub url: String,
-    #[serde(default)]
     pub body: String,
-    #[serde(default)]
     pub is_draft: bool,
-    #[serde(default)]
-    head_repository_owner: serde_json::Value,
 }
 
 /// An issue, as somebody wrote it.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostIssue {
-    pub number: u64,
     pub title: String,
-    #[serde(default)]
     pub body: String,
     pub url: String,
 }
@@ -167,14 +160,23 @@ impl Forge {
     pub fn open_request(&self, head: &str) -> HostResult<Option<OpenRequest>> {
         let (owner, branch) = head.split_once(':').unwrap_or((self.repo.owner(), head));
         let fields = "number,url,body,isDraft,headRepositoryOwner";
-        let found: Vec<OpenRequest> = self.json(&[
+        let found = self.json(&[
             "pr", "list", "--head", branch, "--state", "open", "--json", fields,
         ])?;
-        let is_own = |request: &OpenRequest| {
-            let login = request.head_repository_owner["login"].as_str();
-            login.is_some_and(|login| login.eq_ignore_ascii_case(owner))
+        let is_own = |request: &&Value| {
+            text_at(request, "/headRepositoryOwner/login").eq_ignore_ascii_case(owner)
         };
-        Ok(found.into_iter().find(is_own))
+        let found = found.as_array().ok_or_else(|| unexpected("no list"))?;
+        let Some(open) = found.iter().find(is_own) else {
+            return Ok(None);
+        };
+        let number = open["number"].as_u64();
+        Ok(Some(OpenRequest {
+            number: number.ok_or_else(|| unexpected("a pull request without a number"))?,
+            url: text_at(open, "/url"),
+            body: text_at(open, "/body"),
+            is_draft: open["isDraft"] == true,
+        }))
     }
 
     /// Opens a pull request; returns its address.
@@ -215,13 +217,16 @@ impl Forge {
     /// # Errors
     /// There is none, or the program fails.
     pub fn issue(&self, number: u64) -> HostResult<HostIssue> {
-        self.json(&[
-            "issue",
-            "view",
-            &number.to_string(),
-            "--json",
-            "number,title,body,url",
-        ])
+        let number = number.to_string();
+        let issue = self.json(&["issue", "view", &number, "--json", "title,body,url"])?;
+        if text_at(&issue, "/title").is_empty() {
+            return Err(unexpected("an issue without a title"));
+        }
+        Ok(HostIssue {
+            title: text_at(&issue, "/title"),
+            body: text_at(&issue, "/body"),
+            url: text_at(&issue, "/url"),
+        })
     }
 
     /// The discussions of the pull request `number` that nobody has resolved.
@@ -234,33 +239,25 @@ impl Forge {
             format!("owner={}", self.repo.owner()),
             format!("name={}", self.repo.name()),
         );
-        let answer: serde_json::Value =
-            self.graphql(&["-f", &query, "-f", &owner, "-f", &name, "-F", &number])?;
+        let answer = self.graphql(&["-f", &query, "-f", &owner, "-f", &name, "-F", &number])?;
         let nodes = answer.pointer("/data/repository/pullRequest/reviewThreads/nodes");
-        let nodes = nodes.and_then(serde_json::Value::as_array).ok_or_else(|| {
+        let nodes = nodes.and_then(Value::as_array).ok_or_else(|| {
             HostError::failed(
                 "the host has no such pull request, or said something else than its discussions",
             )
             .with_hint("see whether `gh pr view` shows it")
         })?;
-        let text = |value: &serde_json::Value, at: &str| {
-            value
-                .pointer(at)
-                .and_then(serde_json::Value::as_str)
-                .unwrap_or_default()
-                .to_owned()
-        };
         let open = nodes.iter().filter(|node| node["isResolved"] == false);
-        let thread = |node: &serde_json::Value| ReviewThread {
-            id: text(node, "/id"),
-            path: text(node, "/path"),
+        let thread = |node: &Value| ReviewThread {
+            id: text_at(node, "/id"),
+            path: text_at(node, "/path"),
             line: node["line"].as_u64(),
             comments: node
                 .pointer("/comments/nodes")
-                .and_then(serde_json::Value::as_array)
+                .and_then(Value::as_array)
                 .into_iter()
                 .flatten()
-                .map(|comment| (text(comment, "/author/login"), text(comment, "/body")))
+                .map(|comment| (text_at(comment, "/author/login"), text_at(comment, "/body")))
                 .collect(),
         };
         Ok(open.map(thread).collect())
@@ -276,24 +273,17 @@ impl Forge {
             format!("thread={thread}"),
             format!("body={body}"),
         );
-        self.graphql::<serde_json::Value>(&["-f", &query, "-f", &thread, "-f", &body])
+        self.graphql(&["-f", &query, "-f", &thread, "-f", &body])
             .map(drop)
     }
 
-    fn graphql<T: DeserializeOwned>(&self, args: &[&str]) -> HostResult<T> {
+    fn graphql(&self, args: &[&str]) -> HostResult<Value> {
         let head = ["api", "--hostname", &self.repo.host, "graphql"];
-        self.parsed(&self.run(&[&head, args].concat(), "")?)
+        serde_json::from_str(&self.run(&[&head, args].concat(), "")?).map_err(unexpected)
     }
 
-    fn json<T: DeserializeOwned>(&self, args: &[&str]) -> HostResult<T> {
-        self.parsed(&self.call(args, "")?)
-    }
-
-    fn parsed<T: DeserializeOwned>(&self, said: &str) -> HostResult<T> {
-        serde_json::from_str(said).map_err(|error| {
-            HostError::failed(format!("`gh` answered with something unexpected: {error}"))
-                .with_hint("update `gh`")
-        })
+    fn json(&self, args: &[&str]) -> HostResult<Value> {
+        serde_json::from_str(&self.call(args, "")?).map_err(unexpected)
     }
 
     /// Calls the program for the repository.
@@ -339,6 +329,17 @@ impl Forge {
         let told = fp_plan::text::visible_line(&lines.join("; "));
         HostError::failed(format!("`gh {command_line}` failed: {told}")).with_hint(hint)
     }
+}
+
+/// The text at `at` in an answer; empty if there is none.
+fn text_at(answer: &Value, at: &str) -> String {
+    let text = answer.pointer(at).and_then(Value::as_str);
+    text.unwrap_or_default().to_owned()
+}
+
+fn unexpected(said: impl Display) -> HostError {
+    HostError::failed(format!("`gh` answered with something unexpected: {said}"))
+        .with_hint("update `gh`")
 }
 
 #[cfg(test)]
