@@ -65,7 +65,7 @@ fn the_worst_finding_is_the_verdict() {
         "--warn",
         "2 hints: `b.txt` is *not* there",
         "--fail",
-        "3 Criteria: met by anything",
+        "3 scope: met by anything",
     ];
     assert_snapshot!(environment.record(&args), @"
     exit status: 1
@@ -80,7 +80,7 @@ fn the_worst_finding_is_the_verdict() {
 
     Round 1 of 2
 
-    - FAIL 3 (Write part 3), criteria: met by anything
+    - FAIL 3 (Write part 3), scope: met by anything
     - WARN 2 (Write part 2), hints: `b.txt` is *not* there
 
     1 of 3 leaves pass
@@ -116,7 +116,7 @@ fn the_worst_finding_is_the_verdict() {
 
     Round 1 of 2
 
-    - FAIL 3 (Write part 3), criteria: met by anything
+    - FAIL 3 (Write part 3), scope: met by anything
     - WARN 2 (Write part 2), hints: `b.txt` is *not* there
 
     1 of 3 leaves pass
@@ -459,6 +459,25 @@ fn only_a_valid_tree_is_criticised_and_none_whose_run_is_on() {
     error: the run of sample-20261121 is on: its tree is not changed
     hint: `fp task` edits one task; `fp cancel` ends the run
     ");
+}
+
+#[test]
+fn what_fails_in_words_alone_is_not_criticised_again() {
+    let environment = planned();
+    let words = ["--pass", "1", "--warn", "2 scope: x", "--fail"];
+    for (item, next) in [
+        ("criteria", "then review\n"),
+        ("hints", "then review\n"),
+        ("coverage", "then review\n"),
+        ("circularity", "then review\n"),
+        ("scope", "then criticise again (round 2 of 2)\n"),
+        ("dependencies", "then criticise again (round 2 of 2)\n"),
+        ("guardrails", "then criticise again (round 2 of 2)\n"),
+    ] {
+        let finding = format!("3 {item}: x");
+        let output = environment.record(&[&words[..], &[&finding]].concat());
+        assert!(output.stdout.ends_with(next), "{item}: {output}");
+    }
 }
 
 #[test]

@@ -102,28 +102,24 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
 }
 
 fn summary(critique: &Critique) -> String {
-    let Critique {
-        round,
-        verdict,
-        leaves,
-        ..
-    } = critique;
+    let (round, leaves) = (critique.round, critique.leaves);
     let findings = counted(critique.findings.len(), "finding");
     let passing = critique.passing();
-    let verdict = verdict.into_str();
+    let verdict = critique.verdict.into_str();
     format!("{verdict} in round {round} of {ROUNDS}: {findings}, {passing} of {leaves} leaves pass")
 }
 
 fn next(critique: &Critique) -> String {
-    match (critique.verdict, critique.round) {
-        (CriticVerdict::Fail, round) if round < ROUNDS => {
-            format!(
-                "revise by critique.md, warnings too, then criticise again (round {} of {ROUNDS})",
-                round + 1
-            )
+    let (last, round) = (critique.round >= ROUNDS, critique.round + 1);
+    match critique.verdict {
+        CriticVerdict::Fail if last => "review; the user decides about what is left".to_owned(),
+        CriticVerdict::Fail if critique.fails_in_words() => {
+            "revise by critique.md, warnings too, then review".to_owned()
         }
-        (CriticVerdict::Fail, _) => "review; the user decides about what is left".to_owned(),
-        (CriticVerdict::Pass | CriticVerdict::Warn, _) => "review".to_owned(),
+        CriticVerdict::Fail => format!(
+            "revise by critique.md, warnings too, then criticise again (round {round} of {ROUNDS})"
+        ),
+        CriticVerdict::Pass | CriticVerdict::Warn => "review".to_owned(),
     }
 }
 

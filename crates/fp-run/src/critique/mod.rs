@@ -227,6 +227,16 @@ impl Critique {
         }
     }
 
+    /// Whether all that fails is in the words of leaves: the critic's words mend it, without a second round. Other
+    /// files, dependencies or leaves have to be judged again.
+    pub fn fails_in_words(&self) -> bool {
+        use CritiqueItem::{Dependencies, Guardrails, Scope};
+        self.findings.iter().all(|finding| {
+            finding.verdict != CriticVerdict::Fail
+                || !matches!(finding.item, Scope | Dependencies | Guardrails)
+        })
+    }
+
     /// The number of leaves without a finding.
     pub fn passing(&self) -> usize {
         let faulty = self

@@ -334,7 +334,9 @@ pub fn refuse_process(role: Role, arguments: Vec<String>) -> Option<String> {
     let is_refused = !is_harmless(&arguments, caller);
     let of_others = || {
         let whose = caller.name();
-        is_refused.then(|| format!("this call of `fp {subcommand}` is not for {whose}"))
+        is_refused.then(|| {
+            format!("this call of `fp {subcommand}` is not for {whose}: keep to the printed form")
+        })
     };
     not_of(caller, &arguments).or_else(of_others)
 }
