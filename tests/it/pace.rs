@@ -190,18 +190,19 @@ fn a_note_is_told_where_its_place_is_touched_until_it_ends() {
 fn a_payload_names_the_contract_first() {
     let environment = Environment::new().repo();
     let contract = tree(&[
-        leaf("1", "none", "types.txt"),
+        leaf("1", "none", "types.rs"),
         leaf("2", "1", "b.txt"),
         leaf("3", "none", "c.txt"),
     ])
     .replacen(
-        "  - Files: types.txt\n",
-        "  - Files: types.txt\n  - Kind: contract\n",
+        "  - Files: types.rs\n",
+        "  - Files: types.rs\n  - Kind: contract\n",
         1,
     );
     environment.plan(&contract);
     environment.start(&[]);
-    environment.build_task("builder-1", "1", "types.txt", "about 1\n");
+    let stub = "fn about_1() { todo!() }\n";
+    environment.build_task("builder-1", "1", "types.rs", stub);
     environment.pass("1");
     let payload = |task: &str| {
         let args = ["claim", PLAN, task, "--as", "builder-1"];
@@ -212,7 +213,7 @@ fn a_payload_names_the_contract_first() {
         first
     };
     assert_snapshot!(format!("{}\n{}", payload("2"), payload("3")), @"
-    - Build to the contract of task 1, whose signatures and documentation are fixed: types.txt
+    - Build to the contract of task 1, whose signatures and documentation are fixed: types.rs
     - One line
     ");
 }

@@ -60,14 +60,9 @@ fn record(args: &RecordArgs, context: &Context) -> CommandResult {
     let plan = source.plan()?;
     source.refuse_running()?;
     let text = source.read_text()?;
-    let warned = args
-        .warn
-        .iter()
-        .map(|text| (CriticVerdict::Warn, text.clone()));
-    let failed = args
-        .fail
-        .iter()
-        .map(|text| (CriticVerdict::Fail, text.clone()));
+    let with = |verdict| move |text: &String| (verdict, text.clone());
+    let warned = args.warn.iter().map(with(CriticVerdict::Warn));
+    let failed = args.fail.iter().map(with(CriticVerdict::Fail));
     let remarks: Vec<_> = warned.chain(failed).collect();
     let (tree, hash) = (source.valid_tree(&text)?, approval::hash(text.as_bytes()));
     let passed = args.pass.iter().map(|id| id.trim().to_owned());

@@ -7,7 +7,7 @@ use fp_plan::schedule::prediction::Prediction;
 use fp_plan::schedule::{Delay, Schedule, ScheduleOptions, schedule};
 use fp_plan::settings::ExecutionOrder;
 use fp_plan::text::{counted, wrapped, wrapped_within};
-use fp_run::critique::{Critique, CritiqueLine};
+use fp_run::critique::CritiqueLine;
 use serde::Serialize;
 
 use super::approve::commands_text;
@@ -80,18 +80,16 @@ pub(crate) fn run(args: ScheduleArgs, context: &Context) -> CommandResult {
         .as_ref()
         .filter(|it| it.findings > 0 && !it.changed && !state.is_running());
     let found = found.map_or(Ok(None), |_| last_critique(plan))?;
-    let found = found
-        .as_ref()
-        .map_or_else(String::new, Critique::finding_list);
-    let told = critique
-        .as_ref()
-        .map_or_else(String::new, |critique| format!("\n{critique}\n{found}"));
+    let found = found.map(|it| it.finding_list()).unwrap_or_default();
+    let told = critique.as_ref().map(|it| format!("\n{it}\n{found}"));
     let mut commands = commands_text(&tree, &end_commands(plan, &tree));
     if !commands.is_empty() {
         commands.insert(0, '\n');
     }
-    let text =
-        schedule_text(&schedule) + &prediction_text(&schedule.prediction) + &commands + &told;
+    let text = schedule_text(&schedule)
+        + &prediction_text(&schedule.prediction)
+        + &commands
+        + &told.unwrap_or_default();
     context.report(
         &PrintedSchedule {
             schedule: &schedule,

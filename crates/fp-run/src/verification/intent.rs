@@ -21,6 +21,8 @@ pub(super) static LINK: LazyLock<Regex> =
 pub(super) static SUBMODULE: LazyLock<Regex> =
     LazyLock::new(|| word_pattern("submodules?|서브모듈"));
 pub(super) static TODO: LazyLock<Regex> = LazyLock::new(|| word_pattern("todos?|fixmes?"));
+/// The line of a [`TaskScope`](super::TaskScope) that says that its task makes a contract.
+pub(super) static STUBS: LazyLock<Regex> = LazyLock::new(|| regex("^contract$"));
 /// Words for debugging, and names of debugging calls.
 pub(super) static DEBUG: LazyLock<Regex> =
     LazyLock::new(|| word_pattern("debug(?:ging|ger)?|breakpoints?|pdb|dbg|(?:var_)?dump"));

@@ -92,9 +92,8 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
     if facts.lines.iter().all(|file| file.added.is_empty()) {
         return Check::new(NAME, CheckVerdict::NotApplicable, "no line was added");
     }
-    // A task about TODOs may write them.
-    let may_todo = intent::mentions(&scope.text, &intent::TODO);
-    let may_debug = intent::mentions(&scope.text, &intent::DEBUG);
+    // A task about TODOs may write them, and a contract consists of stubs.
+    let is_about = |words| intent::mentions(&scope.text, words);
     let mut moved: HashMap<&str, usize> = HashMap::new();
     for line in facts.lines.iter().flat_map(|file| &file.removed) {
         *moved.entry(line.text.trim()).or_default() += 1;
@@ -104,8 +103,15 @@ pub(super) fn check(scope: &TaskScope, facts: &ChangeFacts) -> Check {
         let kind = FileText::of(&file.path);
         for line in &file.added {
             let weight = match kind.weigh_line(&line.text) {
-                Weight::Fails if may_todo && TODO.is_match(&line.text) => Weight::Told,
-                Weight::Fails if may_debug && kind.debugs(&line.text) => Weight::Told,
+                Weight::Fails if TODO.is_match(&line.text) && is_about(&intent::TODO) => {
+                    Weight::Told
+                }
+                Weight::Fails if kind.debugs(&line.text) && is_about(&intent::DEBUG) => {
+                    Weight::Told
+                }
+                Weight::Fails if UNFINISHED.is_match(&line.text) && is_about(&intent::STUBS) => {
+                    Weight::Told
+                }
                 weight => weight,
             };
             if weight == Weight::Nothing || was_there(&mut moved, line.text.trim()) {

@@ -217,7 +217,7 @@ pub fn dropped_check(line: &str) -> Check {
 pub struct TaskScope {
     /// The files that the task may change: those it lists and those granted later.
     pub files: Vec<String>,
-    /// Everything that the task asks for: title, description, acceptance, hints.
+    /// Everything that the task asks for: title, description, acceptance, hints, kind.
     pub text: String,
     /// The other running tasks.
     pub others: Vec<OtherTask>,
@@ -230,7 +230,8 @@ impl TaskScope {
     pub fn new(task: &Task, granted: &[String], others: Vec<OtherTask>) -> Self {
         let mut text = task.description.to_string();
         let description = task.fields.text(FieldKind::Description).into_iter();
-        for wish in description.chain(task.acceptance()).chain(task.hints()) {
+        let wishes = description.chain(task.acceptance()).chain(task.hints());
+        for wish in wishes.chain(task.fields.text(FieldKind::Kind)) {
             text.push_str(&format!("\n{wish}"));
         }
         let files = task.files().map(str::to_owned);

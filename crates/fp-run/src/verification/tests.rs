@@ -799,6 +799,27 @@ fn leftovers() {
         &[],
         "Fail: src/a.rs:7: todo!()",
     );
+    check(
+        "Stubs of the reader\ncontract",
+        "src/a.rs",
+        &["todo!()"],
+        &[],
+        "Note: src/a.rs:7: todo!()",
+    );
+    check(
+        "contract",
+        "src/a.rs",
+        &["// TODO x"],
+        &[],
+        "Fail: src/a.rs:7: // TODO x",
+    );
+    check(
+        "Build to the stubs; the contract is fixed",
+        "src/a.rs",
+        &["todo!()"],
+        &[],
+        "Fail: src/a.rs:7: todo!()",
+    );
 }
 
 #[test]
