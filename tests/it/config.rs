@@ -47,7 +47,7 @@ fn the_defaults() {
     linear.project           default  -
     linear.statusMap         default  {}
     linear.team              default  -
-    maxComplexity            default  7
+    maxComplexity            default  8
     maxIterations            default  3
     maxParallelTasks         default  1
     noCommit                 default  false

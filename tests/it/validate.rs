@@ -19,7 +19,7 @@ fn clean() -> String {
 
 /// [`clean`] with an error in the first leaf that has no automatic fix.
 fn large_leaf() -> String {
-    clean().replacen("(Complexity: 2)", "(Complexity: 8)", 1)
+    clean().replacen("(Complexity: 2)", "(Complexity: 9)", 1)
 }
 
 /// [`clean`] with an error in the second leaf that `--fix` repairs.

@@ -75,7 +75,7 @@ settings! {
     /// All settings, with the values in force.
     Settings {
         /// Highest complexity (1–10) that a leaf may have.
-        max_complexity: u32 = 7, Whole(1, 10), Open;
+        max_complexity: u32 = 8, Whole(1, 10), Open;
         /// How often a task is implemented (1–20) before it counts as failed.
         max_iterations: u32 = 3, Whole(1, 20), Open;
         /// How many builders (1–16) work at once.

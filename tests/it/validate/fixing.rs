@@ -10,12 +10,12 @@ use crate::validate::{FILE, clean, large_leaf, sharing, waits_for_itself, with};
 
 #[test]
 fn fixes_are_applied_and_the_rest_is_reported() {
-    let environment = with(&waits_for_itself().replacen("(Complexity: 2)", "(Complexity: 8)", 1));
+    let environment = with(&waits_for_itself().replacen("(Complexity: 2)", "(Complexity: 9)", 1));
     assert_snapshot!(environment.fp(&["validate", FILE, "--fix"]), @"
     exit status: 1
     --- stdout
-    tasks.md:5:37: error[over-complexity]: complexity 8 is above the limit of 7
-    5 | - [ID: 1] Write part 1 (Complexity: 8)
+    tasks.md:5:37: error[over-complexity]: complexity 9 is above the limit of 8
+    5 | - [ID: 1] Write part 1 (Complexity: 9)
       |                                     ^
       hint: split the task into two to five subtasks
 

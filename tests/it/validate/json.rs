@@ -20,7 +20,7 @@ fn the_whole_of_it() {
     exit status: 0
     --- stdout
     {
-      "maxComplexity": 7,
+      "maxComplexity": 8,
       "schemaVersion": 1,
       "stats": {
         "leafComplexityDistribution": {
@@ -33,12 +33,12 @@ fn the_whole_of_it() {
       "violations": []
     }
     "#);
-    let tree = sharing().replacen("(Complexity: 2)", "(Complexity: 8)", 1);
+    let tree = sharing().replacen("(Complexity: 2)", "(Complexity: 9)", 1);
     assert_snapshot!(validate(&tree, &["--format", "json"]), @r#"
     exit status: 0
     --- stdout
     {
-      "maxComplexity": 7,
+      "maxComplexity": 8,
       "schemaVersion": 1,
       "stats": {
         "leafComplexityDistribution": {
@@ -154,12 +154,12 @@ fn strict_and_the_limit_are_in_it() {
             count,
         )
     };
-    assert_eq!(report(&vague(), &[]), (0, true, 7, 1));
-    assert_eq!(report(&vague(), &["--strict"]), (1, false, 7, 1));
-    assert_eq!(report(&large_leaf(), &[]), (1, false, 7, 1));
+    assert_eq!(report(&vague(), &[]), (0, true, 8, 1));
+    assert_eq!(report(&vague(), &["--strict"]), (1, false, 8, 1));
+    assert_eq!(report(&large_leaf(), &[]), (1, false, 8, 1));
     assert_eq!(
-        report(&large_leaf(), &["--max-complexity", "8"]),
-        (0, true, 8, 0)
+        report(&large_leaf(), &["--max-complexity", "9"]),
+        (0, true, 9, 0)
     );
 }
 

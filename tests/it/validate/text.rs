@@ -26,8 +26,8 @@ fn errors_fail_and_warnings_only_under_strict() {
     assert_snapshot!(validate(&large_leaf(), &[]), @"
     exit status: 1
     --- stdout
-    tasks.md:5:37: error[over-complexity]: complexity 8 is above the limit of 7
-    5 | - [ID: 1] Write part 1 (Complexity: 8)
+    tasks.md:5:37: error[over-complexity]: complexity 9 is above the limit of 8
+    5 | - [ID: 1] Write part 1 (Complexity: 9)
       |                                     ^
       hint: split the task into two to five subtasks
 
@@ -60,7 +60,7 @@ fn errors_fail_and_warnings_only_under_strict() {
 
 #[test]
 fn the_limit_of_complexity() {
-    assert_eq!(validate(&large_leaf(), &["--max-complexity", "8"]).code, 0);
+    assert_eq!(validate(&large_leaf(), &["--max-complexity", "9"]).code, 0);
     assert_snapshot!(validate(&clean(), &["--max-complexity", "1"]), @"
     exit status: 1
     --- stdout
@@ -155,7 +155,7 @@ fn the_caret_stands_under_what_is_meant() {
     assert_snapshot!(validate(&combining, &[]), @"
     exit status: 1
     --- stdout
-    tasks.md:15:38: error[over-complexity]: complexity 9 is above the limit of 7
+    tasks.md:15:38: error[over-complexity]: complexity 9 is above the limit of 8
     15 | - [ID: 2] Write élève (Complexity: 9)
        |                                    ^
       hint: split the task into two to five subtasks

@@ -32,7 +32,7 @@ pub struct RuleFacts {
 impl Default for RuleFacts {
     fn default() -> Self {
         Self {
-            max_complexity: 7,
+            max_complexity: 8,
             paths: HashMap::new(),
             programs: HashMap::new(),
             texts: HashMap::new(),

@@ -661,7 +661,8 @@ fn what_one_agent_would_do_in_a_sitting_is_reported_as_fragments() {
     );
     check("", &[(2, "Files: a"), (5, "Files: a")], 1);
     check("", &[(2, "Files: a"), (2, "Files: a")], 1);
-    check("", &[(2, "Files: a"), (7, "Files: a")], 0);
+    check("", &[(2, "Files: a"), (7, "Files: a")], 1);
+    check("", &[(2, "Files: a"), (8, "Files: a")], 0);
     check("", &[(3, "Files: a"), (5, "Files: a")], 0);
     check("", &[(2, "Files: a"), (5, "Files: b")], 0);
     check("  - Split: asked\n", &[(2, "Files: a"), (5, "Files: a")], 0);

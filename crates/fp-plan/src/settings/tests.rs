@@ -88,7 +88,7 @@ fn every_default_could_be_given_in_a_file() {
         "statusMap": {},
         "team": null
       },
-      "maxComplexity": 7,
+      "maxComplexity": 8,
       "maxIterations": 3,
       "maxParallelTasks": 1,
       "noCommit": false,
