@@ -40,7 +40,9 @@ fn a_task_with_too_many_hints_says_where_they_are() {
         "{text}"
     );
     assert!(
-        text.contains("- Do NOT modify files outside: a.txt (new test files"),
+        text.contains(
+            "- Do NOT modify files outside: a.txt (new files beside them that are named as tests"
+        ),
         "{text}"
     );
     assert!(
@@ -211,7 +213,7 @@ fn a_builder_is_told_of_the_granted_file_and_not_to_ask_twice() {
         .done(&["claim", PLAN, "--as", "builder-1"])
         .stdout;
     assert!(
-        text.contains("Do NOT modify files outside: a.txt, b.txt (new test files"),
+        text.contains("Do NOT modify files outside: a.txt, b.txt (new files beside them that are named as tests"),
         "{text}"
     );
     assert!(!text.contains("`fp clarify "), "{text}");

@@ -58,7 +58,7 @@ fn from_approval_to_the_last_commit() {
     - A newline at its end
 
     ## MUST NOT DO
-    - Do NOT modify files outside: a.txt (new test files beside them are fine)
+    - Do NOT modify files outside: a.txt (new files beside them that are named as tests are fine)
     - Do NOT add new dependencies
     - Do NOT refactor existing code beyond the task scope
 
@@ -149,7 +149,7 @@ fn from_approval_to_the_last_commit() {
     - A newline at its end
 
     ## MUST NOT DO
-    - Do NOT modify files outside: b.txt (new test files beside them are fine)
+    - Do NOT modify files outside: b.txt (new files beside them that are named as tests are fine)
     - Do NOT add new dependencies
     - Do NOT refactor existing code beyond the task scope
 

@@ -37,7 +37,7 @@ fn a_run_says_where_builders_work() {
     - A newline at its end
 
     ## MUST NOT DO
-    - Do NOT modify files outside: a.txt (new test files beside them are fine)
+    - Do NOT modify files outside: a.txt (new files beside them that are named as tests are fine)
     - Do NOT add new dependencies
     - Do NOT refactor existing code beyond the task scope
 

@@ -225,7 +225,7 @@ fn must_not_do(task: &TaskState, leaf: &Task<'_>) -> Vec<PayloadPart> {
         .map(|file| format!(", {}", prompt_path(&file.path)))
         .collect();
     let boundary = format!(
-        "Do NOT modify files outside: {}{granted} (new test files beside them are fine)",
+        "Do NOT modify files outside: {}{granted} (new files beside them that are named as tests are fine)",
         files_listed(leaf)
     );
     let own = leaf.guardrails().filter(|rail| !repeats_baseline(rail));
