@@ -334,9 +334,7 @@ pub fn refuse_process(role: Role, arguments: Vec<String>) -> Option<String> {
     let is_refused = !is_harmless(&arguments, caller);
     let of_others = || {
         let whose = caller.name();
-        is_refused.then(|| {
-            format!("this call of `fp {subcommand}` is not for {whose}: keep to the printed form")
-        })
+        is_refused.then(|| format!("`fp {subcommand}` in this form is not for {whose}"))
     };
     not_of(caller, &arguments).or_else(of_others)
 }
@@ -685,6 +683,22 @@ mod tests {
         assert!(
             matches!(of_builder, LineJudgement::NotYours(_)),
             "{of_builder:?}"
+        );
+    }
+
+    #[test]
+    fn a_form_that_is_refused_is_told_from_a_command_that_is() {
+        let told = |line: &str| {
+            let words = line.split(' ').map(str::to_owned).collect();
+            refuse_process(Role::Verifier, words).unwrap()
+        };
+        assert_eq!(
+            told("verdict p 1 --from x"),
+            "`fp verdict` in this form is not for verifiers"
+        );
+        assert_eq!(
+            told("approve p"),
+            "`fp approve` is not for verifiers: end your turn, and the lead continues."
         );
     }
 
