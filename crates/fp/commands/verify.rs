@@ -177,7 +177,7 @@ fn verdict_form(call: &str, criteria: usize, language: Option<&str>) -> String {
 /// How long a verdict on work of so many minutes may take, and what counts.
 fn budget_text(built: i64, now: Timestamp) -> String {
     #[expect(clippy::cast_precision_loss, reason = "minutes are far below 2^52")]
-    let minutes = verdict_minutes(built as f64).min(MOST_MINUTES).round();
+    let minutes = verdict_minutes(built as f64).min(MOST_MINUTES).floor();
     #[expect(clippy::cast_possible_truncation, reason = "at most MOST_MINUTES")]
     let end = (now + SignedDuration::from_mins(minutes as i64)).strftime("%H:%M");
     format!(

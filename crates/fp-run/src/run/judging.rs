@@ -54,24 +54,39 @@ impl State {
     pub fn is_judged(&self, task: &TaskState) -> bool {
         let policy = self.terms().policy.judge;
         let is_at_risk = || {
-            task.iteration > 1
+            task.leaf.complexity >= COMPLEX && !self.is_last(task)
+                || task.leaf.risky
+                || task.iteration > 1
                 || !task.granted.is_empty()
                 || task.measured_changes().iter().any(alters_test)
         };
         // Nothing else judges the only task of a run.
         self.built().count() == 1
-            || is_judged_leaf(policy, &task.leaf)
+            || policy == JudgePolicy::Each
             || policy == JudgePolicy::Risk && is_at_risk()
     }
 
-    /// The submitted tasks of this machine whose checks decide.
-    pub fn checks_due(&self) -> impl Iterator<Item = &TaskState> {
+    /// True if only `task` is open, without a verifier at work on it: the verdict on the whole follows at once.
+    fn is_last(&self, task: &TaskState) -> bool {
+        let is_open = |it: &&TaskState| it.status != Status::Completed;
+        self.whole_verdict.is_none()
+            && !self.is_shared()
+            && self.tasks.iter().filter(is_open).count() == 1
+            && !self.has_verifier(Some(&task.leaf.id))
+    }
+
+    /// The submitted tasks of this machine that await a verdict.
+    pub(super) fn unjudged(&self) -> impl Iterator<Item = &TaskState> {
         self.own_running().filter(|task| {
             task.status == Status::AwaitingVerification
                 && !task.awaits_commit()
                 && !self.doubts_checks_of(&task.leaf.id)
-                && !self.is_judged(task)
         })
+    }
+
+    /// Those of them whose checks decide.
+    pub fn checks_due(&self) -> impl Iterator<Item = &TaskState> {
+        self.unjudged().filter(|task| !self.is_judged(task))
     }
 
     /// Judges the submitted task `id` by its checks, which must already be recorded.
@@ -100,20 +115,20 @@ impl State {
             && self.open_questions().next().is_none()
             && self.end_commands_due().is_empty()
             && !has_failed
-            && (self.whole_verifiers < VERIFIERS || self.is_whole_judged_now())
+            && (self.whole_verifiers < VERIFIERS || self.has_verifier(None))
     }
 
-    /// True if a verifier of the whole is at work.
-    pub(super) fn is_whole_judged_now(&self) -> bool {
+    /// True if a verifier is at work on `task`, or with `None` on the whole.
+    pub(super) fn has_verifier(&self, task: Option<&TaskId>) -> bool {
         let mut active = self.active_agents();
-        active.any(|(_, agent)| agent.role == Role::Verifier && agent.task.is_none())
+        active.any(|(_, agent)| agent.role == Role::Verifier && agent.task.as_ref() == task)
     }
 
     /// True if the verifiers of the whole ended without a verdict.
     pub fn is_whole_unjudged(&self) -> bool {
         self.whole_verdict.is_none()
             && self.whole_verifiers >= VERIFIERS
-            && !self.is_whole_judged_now()
+            && !self.has_verifier(None)
     }
 
     /// Records the verdict on the whole, whose requirements are `criteria`, and asks about a failure.

@@ -441,25 +441,14 @@ impl<'a> Draft<'a> {
     }
 
     fn start_verifiers(&mut self) {
-        let judged = |id: &TaskId| {
-            self.state
-                .active_agents()
-                .any(|(_, agent)| agent.task.as_ref() == Some(id))
-        };
         let is_due = |task: &&TaskState| {
-            let id = &task.leaf.id;
-            let awaits_verdict =
-                task.status == Status::AwaitingVerification && !task.awaits_commit();
-            awaits_verdict
-                && !judged(id)
-                && !self.state.doubts_checks_of(id)
-                && self.state.is_judged(task)
+            !self.state.has_verifier(Some(&task.leaf.id)) && self.state.is_judged(task)
         };
         let active = self.state.active_agents();
         let active = active.filter(|(_, agent)| agent.role == Role::Verifier);
         let limit = self.state.terms().builders;
         let free = (limit.max(1) as usize).saturating_sub(active.count());
-        let due = self.state.own_running().filter(is_due);
+        let due = self.state.unjudged().filter(is_due);
         let due: Vec<TaskState> = due.take(free).cloned().collect();
         for task in due {
             self.start_verifier(&task);
@@ -470,7 +459,7 @@ impl<'a> Draft<'a> {
             iteration: task.iteration,
         });
         self.turn.actions.extend(checks);
-        if self.state.is_whole_due() && !self.state.is_whole_judged_now() && self.may_spend(None) {
+        if self.state.is_whole_due() && !self.state.has_verifier(None) && self.may_spend(None) {
             let is_new = |name: &AgentName| !self.state.agents.contains_key(name);
             let mut names =
                 (1_u32..).map_while(|nth| AgentName::new(format!("verifier-end-{nth}")).ok());

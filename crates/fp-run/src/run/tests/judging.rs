@@ -3,7 +3,9 @@
 
 use super::*;
 use crate::run::Policy;
+use crate::run::fleet::FleetMachine;
 use crate::run::question::{Question, Topic};
+use fp_plan::plan::id::MachineId;
 use fp_plan::settings::JudgePolicy;
 
 /// A run of `leaves` whose policy is `judge`.
@@ -109,6 +111,104 @@ fn the_only_task_of_a_run_is_judged_and_no_whole_after_it() {
         matches!(actions[..], [LeadAction::Finish { .. }]),
         "{actions:?}"
     );
+}
+
+/// Two complex tasks, built, with a verifier at work on the first.
+fn two_complex(judge: JudgePolicy, change: impl Fn(&mut Leaf)) -> Machine {
+    let mut leaves = vec![leaf(1, &[], 0), leaf(2, &[], 1)];
+    for leaf in &mut leaves {
+        leaf.complexity = 8;
+        change(leaf);
+    }
+    let mut machine = judging(leaves, judge);
+    for number in [0, 1] {
+        machine.claim(&builder(number));
+    }
+    machine.submit(&builder(0));
+    let actions = machine.next(&[builder(0)]);
+    assert!(is_verified(&actions, "1"), "{actions:?}");
+    machine.start_agents();
+    machine
+}
+
+fn is_verified(actions: &[LeadAction], number: &str) -> bool {
+    let mut tasks = actions.iter().filter_map(|action| match action {
+        LeadAction::Verify { task, .. } => task.as_ref(),
+        _ => None,
+    });
+    tasks.any(|task| *task == id(number))
+}
+
+#[test]
+fn the_last_complex_task_is_judged_with_the_whole() {
+    let last = |judge, change: fn(&mut Leaf)| {
+        let mut machine = two_complex(judge, change);
+        machine.judge(&id("1"), true);
+        machine.check();
+        machine.submit(&builder(1));
+        machine
+    };
+    let mut machine = last(JudgePolicy::Risk, |_| {});
+    let actions = machine.next(&[builder(1)]);
+    let check = LeadAction::Check {
+        task: id("2"),
+        iteration: 1,
+    };
+    assert_eq!(actions, [check]);
+    machine.check_only(&id("2"), true);
+    machine.check();
+    let actions = machine.next(&[]);
+    assert!(
+        matches!(actions[0], LeadAction::Verify { task: None, .. }),
+        "{actions:?}"
+    );
+
+    let risky: fn(&mut Leaf) = |leaf| leaf.risky = true;
+    for (judge, change) in [(JudgePolicy::Risk, risky), (JudgePolicy::Each, |_| {})] {
+        let actions = last(judge, change).next(&[builder(1)]);
+        assert!(is_verified(&actions, "2"), "{judge:?}: {actions:?}");
+    }
+    // No verdict on the whole follows where the plan is shared.
+    let mut shared = last(JudgePolicy::Risk, |_| {});
+    let other = FleetMachine {
+        entries: 1,
+        at: shared.now,
+        has_left: false,
+    };
+    let named = MachineId::new("other").unwrap();
+    shared.state.machines.insert(named, other);
+    let actions = shared.next(&[builder(1)]);
+    assert!(is_verified(&actions, "2"), "{actions:?}");
+    let mut machine = last(JudgePolicy::Risk, |_| {});
+    machine.check_only(&id("2"), false);
+    machine.next(&[builder(1)]);
+    machine.claim(&builder(1));
+    machine.submit(&builder(1));
+    let actions = machine.next(&[builder(1)]);
+    assert!(is_verified(&actions, "2"), "{actions:?}");
+}
+
+#[test]
+fn a_complex_task_is_judged_while_another_is_open_or_its_verifier_works() {
+    let mut machine = two_complex(JudgePolicy::Risk, |_| {});
+    machine.submit(&builder(1));
+    let actions = machine.next(&[builder(1)]);
+    assert!(is_verified(&actions, "2"), "{actions:?}");
+    machine.start_agents();
+    machine.judge(&id("1"), true);
+    machine.check();
+    assert_eq!(machine.state.checks_due().count(), 0);
+    let verifier = |machine: &Machine| {
+        let mut agents = machine.state.active_agents();
+        let (name, _) = agents
+            .find(|(_, agent)| agent.task == Some(id("2")) && agent.role == Role::Verifier)
+            .unwrap();
+        name.clone()
+    };
+    let name = verifier(&machine);
+    let actions = machine.next(&[name]);
+    assert!(!is_verified(&actions, "2"), "{actions:?}");
+    assert_eq!(machine.state.checks_due().count(), 1);
 }
 
 /// Two tasks that passed by their checks.
@@ -259,6 +359,10 @@ fn what_the_whole_fails_is_mended_once() {
     );
     machine.claim(&builder(0));
     machine.submit(&builder(0));
+    let mut complex = machine.clone();
+    complex.state.tasks[2].leaf.complexity = 8;
+    let actions = complex.next(&[builder(0)]);
+    assert!(is_verified(&actions, "repair1"), "{actions:?}");
     machine.check_only(&id("repair1"), true);
     let actions = machine.next(&[builder(0)]);
     assert!(
