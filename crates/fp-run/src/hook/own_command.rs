@@ -334,7 +334,9 @@ pub fn refuse_process(role: Role, arguments: Vec<String>) -> Option<String> {
     let is_refused = !is_harmless(&arguments, caller);
     let of_others = || {
         let whose = caller.name();
-        is_refused.then(|| format!("`fp {subcommand}` in this form is not for {whose}"))
+        is_refused.then(|| {
+            format!("`fp {subcommand}` in this form is not for {whose}: give a text on standard input (`-`)")
+        })
     };
     not_of(caller, &arguments).or_else(of_others)
 }
@@ -694,7 +696,7 @@ mod tests {
         };
         assert_eq!(
             told("verdict p 1 --from x"),
-            "`fp verdict` in this form is not for verifiers"
+            "`fp verdict` in this form is not for verifiers: give a text on standard input (`-`)"
         );
         assert_eq!(
             told("approve p"),
