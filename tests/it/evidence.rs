@@ -92,7 +92,19 @@ fn what_a_verdict_rests_on() {
         "{json}"
     );
     let failed = judged(false).fp(&["why", "--evidence", PLAN, "1"]);
-    assert!(failed.stdout.contains("\nResult: FAIL\n"), "{failed}");
+    let seen = [
+        "Result: FAIL",
+        "Tree: ",
+        "| changes | PASS |",
+        "command: cat a.txt (PASS)",
+        "- a.txt",
+    ];
+    for line in seen {
+        assert!(
+            failed.stdout.contains(&format!("\n{line}")),
+            "{line}: {failed}"
+        );
+    }
     assert_eq!(failed.code, 0, "reading it went well");
 }
 

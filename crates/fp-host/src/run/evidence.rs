@@ -81,8 +81,6 @@ pub fn note_evidence(
 }
 
 pub fn write_notepad(plan: &OpenPlan, state: &State) -> HostResult<()> {
-    file::replace(
-        &plan.folder.file("notepad.md"),
-        notepad::render(state).as_bytes(),
-    )
+    let page = notepad::render(state);
+    file::replace(&plan.folder.file("notepad.md"), page.as_bytes())
 }

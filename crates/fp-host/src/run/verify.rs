@@ -454,7 +454,9 @@ pub(super) fn record_judged(
     criteria: &[String],
     now: impl Fn() -> Timestamp,
 ) -> HostResult<RecordedVerdict> {
-    let after = ledger.after(&events, now());
+    // What follows a failure, the next attempt, has no checks yet.
+    let mut parts = events.split_inclusive(|event| matches!(event, Event::Judged { .. }));
+    let after = ledger.after(parts.next().unwrap_or_default(), now());
     let evidence = evidence::write_verdict(plan, &after, id, criteria, now())?;
     ledger.append(events, now())?;
     drop(ledger);
