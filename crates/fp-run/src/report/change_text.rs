@@ -17,6 +17,8 @@ const LONGEST_LINE: usize = 300;
 const MOST_COMPARED: usize = 12_000;
 /// Number of bytes at the start of a file in which a zero makes it binary, as for git.
 const BINARY_HEAD: usize = 8000;
+/// Room for the words on what is left out before a shown line, in bytes.
+const GAP: usize = 28;
 
 /// One side of a changed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +40,7 @@ pub struct ChangedFile {
 }
 
 /// Shows `files` in at most about `budget` bytes, all of it fit for a prompt: every line of a file begins with blanks
-/// and its number, so that none can pass for a heading. What is left out is counted.
+/// and its number, so that none can pass for a heading. Where lines are left out, it says which.
 pub fn change_text(files: &[ChangedFile], budget: usize) -> String {
     let shown: Vec<ShownFile> = files.iter().map(ShownFile::new).collect();
     let heads: usize = shown.iter().map(|file| file.head.len()).sum();
@@ -101,36 +103,37 @@ impl ShownFile {
         self.lines.iter().map(|(_, line)| line.len()).sum()
     }
 
-    /// Writes the file with at most about `most` bytes of lines: those at its beginning and at its end.
+    /// Writes the file with at most about `most` bytes of lines. Of a new file those are the least indented, which name
+    /// what it has; of another the ones that changed, which their sign puts before all that is indented. Where they
+    /// don't all fit, it is those at the beginning and at the end.
     fn write(&self, text: &mut String, most: usize) {
         text.push_str(&self.head);
-        if !self.lines.is_empty() {
-            text.push('\n');
-        }
+        text.extend((!self.lines.is_empty()).then_some('\n'));
         let all = self.lines.len();
-        let (mut first, mut last) = (all, all);
-        if self.size() > most {
-            let fits = |lines: &mut dyn Iterator<Item = &(usize, String)>, most: usize| {
-                let mut used = 0;
-                lines
-                    .take_while(|(_, line)| {
-                        used += line.len();
-                        used <= most
-                    })
-                    .count()
-            };
-            first = fits(&mut self.lines.iter(), most / 2);
-            last = all - fits(&mut self.lines[first..].iter().rev(), most / 2);
+        let is_before = |c: char| c.is_whitespace() || c.is_ascii_digit();
+        let rank = |at: usize| {
+            let shown = &self.lines[at].1;
+            let rest = shown.trim_start_matches(is_before).len();
+            let depth = [shown.len() - rest, LONGEST_LINE][usize::from(rest == 0)];
+            (depth * all + at.min(all - 1 - at), at)
+        };
+        let mut order: Vec<(usize, usize)> = (0..all).map(rank).collect();
+        order.sort_unstable();
+        let (mut kept, mut used, mut at) = (vec![self.size() <= most; all], 0, 0);
+        for (_, line) in order {
+            used += self.lines[line].1.len() + GAP;
+            kept[line] |= used <= most;
         }
-        text.extend(self.lines[..first].iter().map(|(_, line)| line.as_str()));
-        if first < last {
-            let left = counted(last - first, "line");
-            let (from, to) = (self.lines[first].0, self.lines[last - 1].0);
-            text.push_str(&format!(
-                "       … {left} left out here: read {from}-{to} in the file\n"
-            ));
+        for run in kept.chunk_by(bool::eq) {
+            let lines = &self.lines[at..at + run.len()];
+            at += run.len();
+            if run[0] {
+                text.extend(lines.iter().map(|(_, line)| line.as_str()));
+            } else {
+                let (from, to) = (lines[0].0, lines[run.len() - 1].0);
+                *text += &format!("       … {from}-{to} left out\n");
+            }
         }
-        text.extend(self.lines[last..].iter().map(|(_, line)| line.as_str()));
     }
 }
 
@@ -151,10 +154,8 @@ fn words_of(file: &ChangedFile) -> Vec<String> {
         FileKind::Symlink => Some("a symbolic link, whose target is its text".to_owned()),
         FileKind::Submodule => Some("a submodule".to_owned()),
     });
-    words.extend(file.executable.map(|is_now| match is_now {
-        true => "executable now".to_owned(),
-        false => "no longer executable".to_owned(),
-    }));
+    let executable = |is_now| ["no longer executable", "executable now"][usize::from(is_now)];
+    words.extend(file.executable.map(executable).map(str::to_owned));
     words
 }
 
@@ -368,7 +369,27 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_counted() {
+    fn a_new_file_that_does_not_fit_is_outlined() {
+        let tests: String = (1..=20)
+            .map(|n| format!("\tdef test_{n}(self):\n\t\tdo({n})\n\t\tassert it\n\n"))
+            .collect();
+        let text = format!("import it\n\nclass Tests:\n{tests}\nlast = 1\n");
+        let shown = |before: &[u8], budget| {
+            change_text(&[file("tests.py", before, text.as_bytes())], budget)
+        };
+        assert_snapshot!(shown(b"-", 1500));
+        let names = |text: &str| text.matches("def test_").count();
+        assert_eq!(names(&shown(b"-", 1500)), 20);
+        assert_eq!(names(&shown(b"-", 700)), 9);
+        assert!(
+            shown(b"old\n", 1500).contains("do(2)"),
+            "what changed stays together"
+        );
+        assert!(!shown(b"-", 5000).contains("left out"));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
         let long = numbered_lines(5000, "line");
         let wide = "x".repeat(100_000);
         let files = [
