@@ -333,10 +333,10 @@ pub fn refuse_process(role: Role, arguments: Vec<String>) -> Option<String> {
     let subcommand = &arguments[subcommand_at(&arguments)?];
     let is_refused = !is_harmless(&arguments, caller);
     let of_others = || {
+        let names_file = arguments.iter().any(|word| word.starts_with("--from"));
+        let way = ["", ": give the text on standard input, `--from -`"][usize::from(names_file)];
         let whose = caller.name();
-        is_refused.then(|| {
-            format!("`fp {subcommand}` in this form is not for {whose}: give a text on standard input (`-`)")
-        })
+        is_refused.then(|| format!("`fp {subcommand}` in this form is not for {whose}{way}"))
     };
     not_of(caller, &arguments).or_else(of_others)
 }
@@ -696,7 +696,11 @@ mod tests {
         };
         assert_eq!(
             told("verdict p 1 --from x"),
-            "`fp verdict` in this form is not for verifiers: give a text on standard input (`-`)"
+            "`fp verdict` in this form is not for verifiers: give the text on standard input, `--from -`"
+        );
+        assert_eq!(
+            told("show p --out x"),
+            "`fp show` in this form is not for verifiers"
         );
         assert_eq!(
             told("approve p"),
