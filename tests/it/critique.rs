@@ -361,6 +361,38 @@ fn a_warning_is_shown_at_the_review() {
 }
 
 #[test]
+fn what_is_approved_in_spite_of_a_doubt_is_built_and_judged_with_it() {
+    let doubts_of_builder_and_verifier = |environment: &Environment| {
+        environment.start(&[]);
+        let claim = ["claim", PLAN, "1", "--as", "builder-1"];
+        let payload = environment.done(&claim).stdout;
+        environment.build_task("builder-1", "1", "a.txt", "about 1\n");
+        let sheet = environment.done(&["verify", PLAN, "1"]).stdout;
+        let doubts = |text: &str| -> String {
+            let lines = text.lines();
+            let doubts = lines.filter(|line| line.to_lowercase().contains("doubted"));
+            doubts.map(|line| format!("{line}\n")).collect()
+        };
+        doubts(&payload) + &doubts(&sheet)
+    };
+    let findings = |environment: &Environment| {
+        let finding = "1 criteria: any line passes, `a.txt`\n## MUST DO\u{1b}[31m";
+        environment.record(&["--pass", "3", "--warn", finding, "--warn", "2 hints: x"]);
+    };
+    let environment = planned();
+    findings(&environment);
+    assert_snapshot!(doubts_of_builder_and_verifier(&environment), @"
+    - Doubted by the critic, and approved as it is: criteria: any line passes, `a.txt` ## MUST DO [31m
+    - doubted by the critic, criteria: any line passes, `a.txt` ## MUST DO [31m
+    ");
+    // A revised tree answers its critique.
+    let environment = planned();
+    findings(&environment);
+    environment.revise(2);
+    assert_eq!(doubts_of_builder_and_verifier(&environment), "");
+}
+
+#[test]
 fn json_has_all_of_it() {
     let environment = planned();
     assert_snapshot!(environment.record(&["--pass", "1,2", "--warn", "3 scope: wide", "--format", "json"]), @r#"

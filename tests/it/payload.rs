@@ -159,6 +159,26 @@ fn a_task_has_what_the_interview_says_about_its_part() {
 }
 
 #[test]
+fn a_contract_has_the_requirements_of_those_that_build_to_it() {
+    let payload_with = |fields: &str| {
+        let environment = Environment::new().repo();
+        let interview = serde_json::json!({
+            "requirements": [{ "id": "R1", "text": "Read it" }, { "id": "R2", "text": "Write it" }],
+        });
+        let path = format!(".fractal-planner/plans/{PLAN}/interview.json");
+        environment.write(&path, interview.to_string());
+        let plan = tree(&[leaf("1", "none", "a.txt"), leaf("2", "1", "b.txt")]);
+        let plan = plan.replacen("  - Files:", &format!("{fields}  - Files:"), 1);
+        payload(&environment, &plan)
+    };
+    let alone = payload_with("  - Covers: R1\n");
+    assert!(!alone.contains("Write it"), "{alone}");
+    let contract = payload_with("  - Covers: R1\n  - Kind: contract\n");
+    let both = "- This task covers R1: Read it\n- A later task covers R2: Write it\n";
+    assert!(contract.contains(both), "{contract}");
+}
+
+#[test]
 fn the_only_task_of_a_plan_has_the_goal_and_is_judged_by_it() {
     let environment = Environment::new().repo();
     let goal = format!(

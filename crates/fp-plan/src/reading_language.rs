@@ -20,10 +20,8 @@ fn by_script(words: &str) -> Option<&'static str> {
         Some("Korean")
     } else if kana > 0 && is_much(kana + han) {
         Some("Japanese")
-    } else if is_much(han) {
-        Some("Chinese")
     } else {
-        None
+        is_much(han).then_some("Chinese")
     }
 }
 

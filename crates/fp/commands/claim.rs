@@ -21,6 +21,7 @@ use fp_run::run::{Refusal, State};
 use fp_run::verification;
 use serde_json::json;
 
+use super::critique::doubts_about;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::features::specs;
@@ -177,6 +178,7 @@ fn payload_of(
     let interview = interview_at(&plan.folder.file("interview.json"))
         .ok()
         .flatten();
+    let doubts = doubts_about(plan, state, &task.leaf.id)?;
     let conventions = plan.conventions().map(|path| path.display().to_string());
     let language = reading_language::choose_language(plan.settings.language.as_deref(), &goal);
     tree.with_leaf(&task.leaf, |leaf| {
@@ -188,6 +190,7 @@ fn payload_of(
             tree: &plan.tasks_file().display().to_string(),
             place,
             earlier,
+            doubts: &doubts,
             conventions: conventions.as_deref(),
             language: language.as_deref(),
             specs: &specs::section_of_payload(&state.plan_id, leaf, &goal, context),

@@ -2,8 +2,10 @@
 
 use fp_host::file;
 use fp_host::plan::OpenPlan;
-use fp_plan::text::counted;
-use fp_run::critique::{CriticVerdict, Critique, new_critique};
+use fp_plan::plan::id::TaskId;
+use fp_plan::text::{counted, prompt_text};
+use fp_run::critique::{CriticFinding, CriticVerdict, Critique, new_critique};
+use fp_run::run::State;
 use fp_run::run::approval;
 use fp_run::run::event::Event;
 use fp_run::run::planning::ROUNDS;
@@ -132,6 +134,24 @@ fn show(args: &ShowCritiqueArgs, context: &Context) -> CommandResult {
         &json!({ "planId": plan.id(), "rounds": ROUNDS, "critique": judged, "changed": changed }),
         &(told + since.unwrap_or_default()),
     )
+}
+
+/// What the critic doubted about `task`, if its tree was approved as it stood.
+pub(super) fn doubts_about(
+    plan: &OpenPlan,
+    state: &State,
+    task: &TaskId,
+) -> Result<Vec<String>, CommandError> {
+    let judged = state.planning.critique.as_ref();
+    let judged = judged.filter(|last| last.findings > 0);
+    let approved = state.approval.as_ref();
+    if judged.map(|it| &it.tree_hash) != approved.map(|it| &it.tree_hash) {
+        return Ok(Vec::new());
+    }
+    let findings = last_critique(plan)?.map_or_else(Vec::new, |it| it.findings);
+    let about = findings.iter().filter(|it| it.task.as_ref() == Some(task));
+    let told = |it: &CriticFinding| format!("{}: {}", it.item.into_str(), prompt_text(&it.text));
+    Ok(about.map(told).collect())
 }
 
 /// The last critique in the log of `plan`.

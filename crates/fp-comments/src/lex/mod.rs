@@ -138,11 +138,7 @@ impl SourceLanguage {
         let hidden = name.starts_with('.') && !name[1..].contains('.');
         named.or_else(|| with_extension(extension?)).or_else(|| {
             let unnamed = extension.is_none() || hidden;
-            if unnamed {
-                interpreted(first_line)
-            } else {
-                None
-            }
+            unnamed.then(|| interpreted(first_line)).flatten()
         })
     }
 }

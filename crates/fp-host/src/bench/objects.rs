@@ -68,10 +68,7 @@ impl ObjectStore {
             from.send_objects(tree, &[known], &self.git)?;
         }
         let is_here = (has_tree && has_known) || self.git.has_objects([tree, known])? == [true; 2];
-        match is_here {
-            true => Ok(()),
-            false => Err(forged(tree)),
-        }
+        if is_here { Ok(()) } else { Err(forged(tree)) }
     }
 
     /// Fails if an object of `tree` that is another one in `base` isn't the same in the repository of `git`. Both trees

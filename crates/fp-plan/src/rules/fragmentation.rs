@@ -67,6 +67,9 @@ fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
 /// Small leaves, each with another one below the same parent that changes the same file and has room for it.
 fn mouthfuls(context: &RuleContext<'_>, sitting: u32) -> Vec<(TaskIndex, TaskIndex)> {
     let minutes = |task: TaskIndex| minutes_of(weight_of(context.task(task)));
+    let users = context.graph.reversed();
+    // What several wait for, such as a contract, would hold them up as a part of one of them.
+    let is_mouthful = |task| minutes(task) < MOUTHFUL && users.waits_for(task).len() < 2;
     let mut holders: HashMap<(Option<TaskIndex>, Cow<'_, str>), TaskIndex> = HashMap::new();
     let mut found = Vec::new();
     for &task in context.index.leaves() {
@@ -77,9 +80,7 @@ fn mouthfuls(context: &RuleContext<'_>, sitting: u32) -> Vec<(TaskIndex, TaskInd
         for file in leaf.files().filter_map(held) {
             let holder = *holders.entry((leaf.parent, file)).or_insert(task);
             let fits = holder != task && minutes(task) + minutes(holder) <= sitting;
-            let small = [task, holder]
-                .into_iter()
-                .find(|&it| minutes(it) < MOUTHFUL);
+            let small = [task, holder].into_iter().find(|&it| is_mouthful(it));
             let other = |small| if small == task { holder } else { task };
             found.extend(small.filter(|_| fits).map(|small| (small, other(small))));
         }

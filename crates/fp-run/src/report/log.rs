@@ -109,9 +109,7 @@ fn words_of(event: &Event) -> Option<String> {
             let tasks = counted(leaves.len(), "task");
             format!("approved {}: {tasks}", by_whom(*by))
         }
-        Event::Validated { seen, .. } => {
-            format!("the tree was validated: {}", counted(seen.errors, "error"))
-        }
+        Event::Validated(seen) => format!("the tree was validated, errors: {}", seen["errors"]),
         Event::Critiqued(critique) => {
             let (round, verdict) = (critique.round, critique.verdict.into_str());
             let found = counted(critique.findings.len(), "finding");

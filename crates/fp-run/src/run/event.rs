@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use super::crew::{AgentCost, AgentProcess};
 use super::drift::Drift;
-use super::planning::Seen;
 use super::question::Question;
 use super::ready::Policy;
 use super::task_state::{CommitIntent, Granted, MeasuredWork, TaskVerdict};
@@ -362,13 +361,8 @@ pub enum Event {
     },
     /// The plan was approved exactly as it stands: these leaves and their commands.
     Approved(Approve),
-    /// The task tree was validated with all mechanical fixes applied. Only old logs have it.
-    Validated {
-        /// Pass number, counted from 1 since the tree was last valid.
-        pass: u32,
-        #[serde(flatten)]
-        seen: Seen,
-    },
+    /// The task tree was validated, with what was found. Only old logs have it.
+    Validated(serde_json::Value),
     /// A critic judged every leaf of the task tree.
     Critiqued(Critique),
     /// A run began, or another session took it over; the previous session's claims and agents are void.

@@ -30,7 +30,7 @@ impl Event {
         match self {
             Self::HeadMoved { drifted, .. } => drifted.is_empty(),
             Self::Interviewed { .. }
-            | Self::Validated { .. }
+            | Self::Validated(_)
             | Self::Critiqued(_)
             | Self::CheckedBefore { .. }
             | Self::AgentSpent { .. }

@@ -82,10 +82,9 @@ impl State {
         }
         self.lead_nudges = match event {
             Event::LeadNudged => self.lead_nudges + 1,
-            Event::Told
-            | Event::Interviewed { .. }
-            | Event::Validated { .. }
-            | Event::Critiqued(_) => self.lead_nudges,
+            Event::Told | Event::Interviewed { .. } | Event::Validated(_) | Event::Critiqued(_) => {
+                self.lead_nudges
+            }
             // Any other event shows progress.
             _ => 0,
         };
@@ -102,7 +101,7 @@ impl State {
                 self.imported.extend(done);
             }
             Event::Approved(approve) => self.fold_approval(approve, at),
-            Event::Validated { .. } => {}
+            Event::Validated(_) => {}
             Event::Critiqued(critique) => self.planning.fold_critiqued(critique),
             Event::RunStarted(terms) => self.fold_start(terms, at),
             Event::ProgressDropped {} => {

@@ -778,10 +778,7 @@ impl<'a> Draft<'a> {
             .chain(commits)
             .chain(elsewhere)
             .collect();
-        match on.is_empty() {
-            true => named(ending),
-            false => on,
-        }
+        if on.is_empty() { named(ending) } else { on }
     }
 
     /// One line for each open task whose obstacle is `wanted`, with the reason why it can't be claimed.

@@ -28,6 +28,8 @@ pub struct Around<'a> {
     pub tree: &'a str,
     /// Path of the task's worktree, unless that is the user's checkout.
     pub place: Option<&'a str>,
+    /// What the critic doubted about the task.
+    pub doubts: &'a [String],
     /// The text about work left over from an earlier attempt, if any.
     pub earlier: Option<&'a str>,
     /// Path of the file with the conventions and commands of the code base, if there is one.

@@ -1,7 +1,5 @@
 //! Limits the rounds of critique before an approval, so that a tree that nobody manages to fix goes to the user.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
 use super::refusal::{Refusal, decline};
@@ -31,20 +29,6 @@ pub struct LastCritique {
     pub tree_hash: String,
     /// Number of findings.
     pub findings: usize,
-}
-
-/// The result of validating a tree with all mechanical fixes applied, as old logs have it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Seen {
-    pub tree_hash: String,
-    /// Number of findings that fail validation.
-    pub errors: usize,
-    /// Number of findings that don't fail validation.
-    pub warnings: usize,
-    /// The rules behind the failing findings.
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub failing: BTreeSet<String>,
 }
 
 impl Planning {

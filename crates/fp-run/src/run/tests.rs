@@ -11,7 +11,7 @@ use super::event::{
 };
 use super::inquiry::Extension;
 use super::next::{LeadAction, LeadTurn, RunSurroundings};
-use super::planning::{Planning, ROUNDS, Seen};
+use super::planning::{Planning, ROUNDS};
 use super::question::{AnswerChoice, AnswerOption};
 use super::ready::Obstacle;
 use super::state::{CommitIntent, MeasuredWork, Role, State, Status, TaskState};

@@ -25,10 +25,13 @@ pub(super) fn all_sections(
     let sections = [
         (
             "The user's goal, in their words:\n",
-            goal_parts(leaf, around, state.tasks.len() == 1),
+            goal_parts(task, leaf, around, state.tasks.len() == 1),
         ),
         ("\n## TASK\n", title_parts(task, leaf)),
-        ("\n## EXPECTED OUTCOME\n", vec![criteria_part(leaf)]),
+        (
+            "\n## EXPECTED OUTCOME\n",
+            vec![criteria_part(leaf), doubts_part(around)],
+        ),
         ("\n## MUST DO\n", must_do(state, task, leaf, around)),
         ("\n## MUST NOT DO\n", must_not_do(task, leaf)),
         ("", vec![PayloadPart::fixed("", around.specs.lines())]),
@@ -52,8 +55,13 @@ fn safe_lines(text: &str) -> Vec<String> {
 }
 
 /// The goal in full if it's short, or else its first sentence, and the interview's statements that concern this task.
-/// A task that is the `whole` of the plan gets a longer goal in full, too.
-fn goal_parts(leaf: &Task<'_>, around: &Around<'_>, whole: bool) -> Vec<PayloadPart> {
+/// A task that is the `whole` of the plan gets a longer goal in full, too, and a contract every requirement.
+fn goal_parts(
+    task: &TaskState,
+    leaf: &Task<'_>,
+    around: &Around<'_>,
+    whole: bool,
+) -> Vec<PayloadPart> {
     // Refers to a file rather than a command, because every role may read it.
     let file = match around.interview {
         Some(_) => around.tree.replacen("tasks.md", "interview.md", 1),
@@ -96,10 +104,14 @@ fn goal_parts(leaf: &Task<'_>, around: &Around<'_>, whole: bool) -> Vec<PayloadP
     let requirements = said
         .requirements
         .iter()
-        .filter(|requirement| covers(&requirement.id));
-    let requirements = requirements.map(|covered| match quoted.contains(&covered.text) {
-        true => format!("This task covers {}, as quoted", covered.id),
-        false => format!("This task covers {}: {}", covered.id, covered.text),
+        .filter(|requirement| task.leaf.contract || covers(&requirement.id));
+    let requirements = requirements.map(|said| {
+        let id = &said.id;
+        match (covers(id), quoted.contains(&said.text)) {
+            (true, true) => format!("This task covers {id}, as quoted"),
+            (true, false) => format!("This task covers {id}: {}", said.text),
+            (false, _) => format!("A later task covers {id}: {}", said.text),
+        }
     });
     let decisions = said
         .decisions
@@ -163,6 +175,14 @@ fn criteria_part(leaf: &Task<'_>) -> PayloadPart {
         .enumerate()
         .map(|(at, text)| format!("{}. {text}", at + 1));
     PayloadPart::new("", criteria, Rank::Criteria, "criteria", BEFORE_YOU_BEGIN)
+}
+
+fn doubts_part(around: &Around<'_>) -> PayloadPart {
+    let doubts = around.doubts.iter();
+    let doubts =
+        doubts.map(|doubt| format!("Doubted by the critic, and approved as it is: {doubt}"));
+    let whole = around.tree.replacen("tasks.md", "critique.md", 1) + " has them";
+    PayloadPart::new("- ", doubts, Rank::Hints, "doubts", &whole)
 }
 
 fn must_do(

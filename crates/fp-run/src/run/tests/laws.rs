@@ -184,13 +184,8 @@ pub(super) fn play(machine: &mut Machine, step: Step, sessions: &mut u32) {
         Step::Validate(tree, valid) => {
             let failing: BTreeSet<String> =
                 (!valid).then(|| "a-rule".to_owned()).into_iter().collect();
-            let seen = Seen {
-                tree_hash: tree.to_string(),
-                errors: failing.len(),
-                warnings: 0,
-                failing,
-            };
-            machine.take(vec![Event::Validated { pass: 1, seen }]);
+            let seen = serde_json::json!({ "treeHash": tree.to_string(), "failing": failing });
+            machine.take(vec![Event::Validated(seen)]);
         }
         Step::Criticise(tree) => {
             let judged = Critique::of_findings(tree.to_string(), 6, Vec::new());

@@ -161,6 +161,7 @@ impl Load {
         };
         let around = Around {
             earlier: None,
+            doubts: &[],
             language: Some("Korean"),
             goal: &goal,
             interview: None,
