@@ -68,8 +68,10 @@ fn check_tree(context: &RuleContext<'_>, sink: &mut FindingSink<'_>) {
 fn mouthfuls(context: &RuleContext<'_>, sitting: u32) -> Vec<(TaskIndex, TaskIndex)> {
     let minutes = |task: TaskIndex| minutes_of(weight_of(context.task(task)));
     let users = context.graph.reversed();
+    let is_leaf = |task: &&TaskIndex| context.task(**task).is_leaf();
     // What several wait for, such as a contract, would hold them up as a part of one of them.
-    let is_mouthful = |task| minutes(task) < MOUTHFUL && users.waits_for(task).len() < 2;
+    let is_needed = |task| users.waits_for(task).iter().filter(is_leaf).count() > 1;
+    let is_mouthful = |task| minutes(task) < MOUTHFUL && !is_needed(task);
     let mut holders: HashMap<(Option<TaskIndex>, Cow<'_, str>), TaskIndex> = HashMap::new();
     let mut found = Vec::new();
     for &task in context.index.leaves() {

@@ -667,7 +667,7 @@ fn what_one_agent_would_do_in_a_sitting_is_reported_as_fragments() {
     check("", &[(2, "Files: a"), (5, "Files: b")], 0);
     check("  - Split: asked\n", &[(2, "Files: a"), (5, "Files: a")], 0);
     // What one leaf waits for could be part of it; what several wait for holds them all up if it is.
-    let behind = (5, "Files: a\n  - Dependencies: 1.1");
+    let behind = (5, "Files: a\n    - Dependencies: 1.1");
     check("", &[(2, "Files: a"), behind], 1);
     check("", &[(2, "Files: a"), behind, (5, "Dependencies: 1.1")], 0);
 }

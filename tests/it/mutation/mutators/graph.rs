@@ -190,7 +190,7 @@ pub(super) fn dependencies_on_ancestors(base: &Base) -> Vec<Mutant> {
     })
 }
 
-/// Leaves that become so small that another one of the same file could hold them.
+/// Leaves that become so small that another one of the same file could hold them, unless several wait for them.
 pub(super) fn mouthfuls(base: &Base) -> Vec<Mutant> {
     of_leaves(base, |leaf| {
         let shares = |other: &Task| {
@@ -202,7 +202,10 @@ pub(super) fn mouthfuls(base: &Base) -> Vec<Mutant> {
         let has_room = |other: &&Task| other.complexity.is_some_and(|it| (3..=5).contains(&it));
         let mut others = base.leaves().filter(is_beside).filter(has_room);
         let source = leaf.fields.value(FieldKind::Complexity);
-        match (others.any(shares), source) {
+        let is_of_leaf = |id: &str| id == leaf.id || base.above(leaf).any(|above| above.id == id);
+        let waits = |other: &&Task| other.ordering().any(|item| is_of_leaf(&item.text));
+        let is_free = base.leaves().filter(waits).count() < 2;
+        match (is_free && others.any(shares), source) {
             (true, Some(source)) => ["1", "2"]
                 .map(|complexity| {
                     let text = base.replaced(source.span, complexity);
