@@ -146,12 +146,7 @@ fn show_whole(plan: &OpenPlan, context: &Context) -> CommandResult {
     }
     text.extend(notes.iter().rev().map(|note| format!("- {note}\n")));
     text += "\n## Requirements to judge\n\n";
-    text.extend(
-        criteria
-            .iter()
-            .zip(1..)
-            .map(|(line, n)| format!("{n}. {line}\n")),
-    );
+    text += &numbered(&criteria);
     text += &format!(
         "\nTry to break each one where the parts meet, with inputs that no test here has, from the documents that the \
          requirements name. {}\n{}",
@@ -162,6 +157,11 @@ fn show_whole(plan: &OpenPlan, context: &Context) -> CommandResult {
         "planId": plan.id(), "task": null, "place": place.to_string_lossy(), "criteria": criteria,
     });
     context.report(&json, &prompt_text(&text))
+}
+
+fn numbered(lines: &[String]) -> String {
+    let lines = lines.iter().zip(1..);
+    lines.map(|(line, n)| format!("{n}. {line}\n")).collect()
 }
 
 /// The call that records a verdict on so many criteria, to be filled in.
@@ -271,15 +271,12 @@ fn verified_text(
             text.push_str(&format!(": {first}"));
         }
         text.push('\n');
-        for line in lines {
-            text.push_str(&format!("      {line}\n"));
-        }
+        text.extend(lines.map(|line| format!("      {line}\n")));
     }
     let (place, tree) = (verified.place.display(), verified.tree.short());
     text += &format!("\n## Changed files\n\nIn {place}, where exactly tree {tree} is:\n\n");
-    for change in &verified.files {
-        text += &format!("- {}\n", change.path);
-    }
+    let files = verified.files.iter();
+    text.extend(files.map(|change| format!("- {}\n", change.path)));
     if let Some(since) = &change.since {
         text.push_str("\n## What differs from the attempt that failed, as data\n");
         let is_same = since.is_empty();
@@ -298,9 +295,7 @@ fn verified_text(
         text.extend(covered.iter().map(|line| format!("- {line}\n")));
     }
     text.push_str("\n## Criteria to judge\n\n");
-    for (i, criterion) in verified.criteria.iter().enumerate() {
-        text.push_str(&format!("{}. {criterion}\n", i + 1));
-    }
+    text += &numbered(&verified.criteria);
     if verified.tests_required {
         text.push_str(
             "\nTests are required: a criterion that a test can show passes only with one that fails without the change.\n",

@@ -99,11 +99,7 @@ impl RemarkedFile<'_> {
         for (at, comment) in comments.iter().enumerate() {
             let text = said[at].as_ref();
             let is_empty = !text.contains(char::is_alphanumeric);
-            let tracked = if is_empty {
-                None
-            } else {
-                is_tracked_task(&said[at..])
-            };
+            let tracked = (!is_empty).then(|| is_tracked_task(&said[at..])).flatten();
             let is_directive = tracked.is_none() && self.is_directive(comment, text);
             belongs = match tracked {
                 _ if is_empty => false,

@@ -8,7 +8,7 @@ use super::decide::RunDecision;
 use super::event::{Event, Leaf};
 use super::question::{AnswerChoice, Topic};
 use super::refusal::decline;
-use super::state::{Asked, Role, State, Status, TaskState};
+use super::state::{Asked, Granted, Role, State, Status, TaskState};
 use super::verdict::{VerifierOpinion, reasons, said_by_verifier};
 use crate::test_files::is_test_file;
 use crate::verification::Check;
@@ -53,12 +53,20 @@ impl State {
     /// True if a verifier judges `task`; else its checks decide.
     pub fn is_judged(&self, task: &TaskState) -> bool {
         let policy = self.terms().policy.judge;
+        let changes = task.measured_changes();
         let is_at_risk = || {
-            task.leaf.complexity >= COMPLEX && !self.is_last(task)
+            let is_last = self.is_last(task);
+            // The verifier of the whole sees a new file as well as any other.
+            let is_new = |file: &Granted| {
+                let mut added = changes.iter().filter(|it| it.status == ChangeStatus::Added);
+                added.any(|it| it.path.to_string() == file.path)
+            };
+            let mut granted = task.granted.iter();
+            task.leaf.complexity >= COMPLEX && !is_last
                 || task.leaf.risky
                 || task.iteration > 1
-                || !task.granted.is_empty()
-                || task.measured_changes().iter().any(alters_test)
+                || granted.any(|file| !is_last || !is_new(file))
+                || changes.iter().any(alters_test)
         };
         // Nothing else judges the only task of a run.
         self.built().count() == 1

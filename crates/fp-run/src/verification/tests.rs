@@ -702,6 +702,30 @@ fn weakened_tests() {
         )],
         "Fail: a_test.go:2: switches tests off: t.Skip()",
     );
+    // A helper of a new file skips its tests alone; a hook or a fixture may skip others.
+    let helper = "def run(self):\n    self.skipTest('no find')\nclass T(TestCase):\n    def test_a(self):\n        run(self)\n";
+    let note = "Note: tests/test_b.py:2: switches tests off: self.skipTest('no find')";
+    check("", &[("tests/test_b.py", None, Some(helper))], note);
+    check(
+        "",
+        &[("tests/test_b.py", Some(""), Some(helper))],
+        &note.replace("Note", "Fail"),
+    );
+    let fixture = "@fixture(autouse=True)\ndef all():\n    pytest.skip('x')\n";
+    check(
+        "",
+        &[("tests/conftest.py", None, Some(fixture))],
+        "Fail: tests/conftest.py:3: switches tests off: pytest.skip('x')",
+    );
+    check(
+        "",
+        &[(
+            "b.test.js",
+            None,
+            Some("beforeEach(function () {\n  this.skip()\n})\nit('b', f)\n"),
+        )],
+        "Fail: b.test.js:2: switches tests off: this.skip()",
+    );
 }
 
 #[test]

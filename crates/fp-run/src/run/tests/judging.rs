@@ -5,6 +5,8 @@ use super::*;
 use crate::run::Policy;
 use crate::run::fleet::FleetMachine;
 use crate::run::question::{Question, Topic};
+use crate::run::state::Granted;
+use crate::verification::change::{Change, ChangeStatus, FileKind};
 use fp_plan::plan::id::MachineId;
 use fp_plan::settings::JudgePolicy;
 
@@ -46,7 +48,6 @@ fn is_judged(judge: JudgePolicy, change: impl Fn(&mut Leaf, &mut TaskState)) -> 
 
 #[test]
 fn who_judges_a_task() {
-    use crate::verification::change::{Change, ChangeStatus, FileKind};
     let plain = |_: &mut Leaf, _: &mut TaskState| {};
     assert!(is_judged(JudgePolicy::Each, plain));
     assert!(!is_judged(JudgePolicy::Risk, plain));
@@ -81,7 +82,7 @@ fn who_judges_a_task() {
         |leaf, _| leaf.risky = true,
         |_, task| task.iteration = 2,
         |_, task| {
-            task.granted.push(super::super::state::Granted {
+            task.granted.push(Granted {
                 path: "x".into(),
                 reason: String::new(),
                 by: Decider::Auto,
@@ -167,6 +168,28 @@ fn the_last_complex_task_is_judged_with_the_whole() {
     for (judge, change) in [(JudgePolicy::Risk, risky), (JudgePolicy::Each, |_| {})] {
         let actions = last(judge, change).next(&[builder(1)]);
         assert!(is_verified(&actions, "2"), "{judge:?}: {actions:?}");
+    }
+    // What a grant adds, the whole shows; what it changes, somebody relies on.
+    for (status, is_judged) in [(ChangeStatus::Added, false), (ChangeStatus::Modified, true)] {
+        let mut machine = last(JudgePolicy::Risk, |_| {});
+        let task = machine
+            .state
+            .tasks
+            .iter_mut()
+            .find(|it| it.leaf.id == id("2"));
+        let task = task.unwrap();
+        task.granted.push(Granted {
+            path: "src/x.rs".into(),
+            reason: String::new(),
+            by: Decider::Auto,
+        });
+        task.submission.as_mut().unwrap().files = vec![Change {
+            path: "src/x.rs".into(),
+            status,
+            kind: FileKind::File,
+        }];
+        let actions = machine.next(&[builder(1)]);
+        assert_eq!(is_verified(&actions, "2"), is_judged, "{actions:?}");
     }
     // No verdict on the whole follows where the plan is shared.
     let mut shared = last(JudgePolicy::Risk, |_| {});
