@@ -323,13 +323,16 @@ fn what_is_wrong_is_said_and_nothing_is_written() {
 #[test]
 fn lines_of_the_goal_become_requirements() {
     let environment = Environment::new().repo();
-    let goal = "Read forms:\n\n- It reads TOML\n- It reads\n  JSON\n- It is fast";
-    environment.done(&["new", goal]);
+    let long = "x".repeat(100);
+    let goal = format!("Read forms:\n\n- It reads TOML\n- It reads\n  JSON\n- It is fast\n{long}");
+    environment.done(&["new", &goal]);
     let page = environment.done(&["interview"]).stdout;
     assert!(
         page.contains("\n>   4  - It reads\n>   5    JSON\n"),
         "{page}"
     );
+    let cut = format!(">   7  {}…\n", &long[..79]);
+    assert!(page.contains(&cut), "{page}");
     let more = [
         "--by",
         "auto",
@@ -350,6 +353,12 @@ fn lines_of_the_goal_become_requirements() {
     let page = environment.done(&["interview"]).stdout;
     assert!(page.contains("**R2** It reads\n  JSON\n- **R3**"), "{page}");
     assert!(page.contains("**R4** It reads well (assumed)"), "{page}");
+    let kept = environment
+        .read(".fractal-planner/plans/read-forms-it-reads-toml-it-20261121/interview.md");
+    let goal = format!(
+        "> Read forms:\n>\n> - R1, below\n> - It reads\n>   JSON\n> - R3, below\n> {long}\n"
+    );
+    assert!(kept.contains(&goal), "{kept}");
     for (lines, why) in [
         ("7-9", "lines 7 to 9 of the goal say nothing"),
         ("2", "say nothing"),

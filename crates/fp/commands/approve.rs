@@ -118,9 +118,7 @@ pub(crate) fn commands_text(tree: &Plan, end_commands: &[String]) -> String {
     if setup.peek().is_some() {
         text += "Before them, in a fresh checkout, these run:\n";
     }
-    for command in setup {
-        text += &format!("- {}\n", shown_command(command));
-    }
+    text.extend(setup.map(|command| format!("- {}\n", shown_command(command))));
     if !end_commands.is_empty() {
         text += "Once no task is left, these run:\n";
     }

@@ -142,10 +142,8 @@ pub(super) fn doubts_about(
     state: &State,
     task: &TaskId,
 ) -> Result<Vec<String>, CommandError> {
-    let judged = state.planning.critique.as_ref();
-    let judged = judged.filter(|last| last.findings > 0);
-    let approved = state.approval.as_ref();
-    if judged.map(|it| &it.tree_hash) != approved.map(|it| &it.tree_hash) {
+    let judged = state.planning.critique.as_ref().map(|it| &it.tree_hash);
+    if judged != state.approval.as_ref().map(|it| &it.tree_hash) {
         return Ok(Vec::new());
     }
     let findings = last_critique(plan)?.map_or_else(Vec::new, |it| it.findings);

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use fp_host::file;
 use fp_host::plan::OpenPlan;
 use fp_host::plan_folder::StoredRecord;
-use fp_plan::text::{fitted, one_line};
+use fp_plan::text::{clipped, fitted, one_line};
 use fp_run::interview::answers::requirements_in;
 use fp_run::interview::clearance::{Grounds, MAX_ROUNDS, step_after};
 use fp_run::interview::record::{RecordedStatement, bullet_list, interview_page};
@@ -212,13 +212,15 @@ fn answers(args: SaidArgs, goal: &str) -> Result<Answers, CommandError> {
     })
 }
 
-/// `goal` with the numbers that `--goal-lines` takes, unless it is a single line.
+/// `goal` with the numbers that `--goal-lines` takes, unless it is a single line. Who records it knows the long lines.
 fn numbered_lines(goal: &str) -> String {
     if goal.lines().count() < 2 {
         return goal.to_owned();
     }
     let lines = goal.lines().zip(1..);
-    lines.map(|(line, n)| format!("{n:>3}  {line}\n")).collect()
+    lines
+        .map(|(line, n)| format!("{n:>3}  {}\n", clipped(line, WIDTH)))
+        .collect()
 }
 
 /// The ids of the requirements, for `Covers`.

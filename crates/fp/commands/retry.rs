@@ -132,9 +132,7 @@ fn undo_task(plan: &OpenPlan, id: &TaskId, context: &Context) -> CommandResult {
         }
     };
     text.push('\n');
-    for file in &prepared.files {
-        text.push_str(&format!("  {file}\n"));
-    }
+    text.extend(prepared.files.iter().map(|file| format!("  {file}\n")));
     text.push_str(&waiting_text(&prepared.waiting));
     text.push_str(&format!("Next: {}\n", plan.load()?.state.lead_command()));
     let waiting = prepared

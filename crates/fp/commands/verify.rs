@@ -31,7 +31,7 @@ const MOST_MINUTES: f64 = 10.0;
 /// Maximum number of notes shown to a verifier.
 const MOST_NOTES: usize = 6;
 /// Size limit of a note, in bytes.
-const MAX_NOTE: usize = 300;
+const MAX_NOTE: usize = 600;
 
 /// Run the mechanical checks of a task and print what needs judgement
 #[derive(Debug, clap::Args)]

@@ -154,9 +154,7 @@ fn show_page(selector: Option<&str>, context: &Context) -> CommandResult {
         text += &format!("  {line}\n");
     }
     text += "\n";
-    for layer in &page.layers {
-        text += &layer.to_lines();
-    }
+    text.extend(page.layers.iter().map(|layer| layer.to_lines()));
     let done = page.layers.iter().filter(|layer| layer.is_done()).count();
     let all = counted(page.layers.len(), "layer");
     text += &format!("\n{done} of {all} done\n");

@@ -14,10 +14,7 @@ pub(super) fn build_command(own: &OwnProgram, order: &AgentOrder<'_>) -> io::Res
     let resumed = order.session.filter(|_| !own.resume.is_empty());
     let prompt = order.scratch.join(format!("{}.md", order.name));
     fs::write(&prompt, order.whole_prompt(resumed.is_some()))?;
-    let words = match resumed {
-        Some(_) => &own.resume,
-        None => &own.start,
-    };
+    let words = resumed.map_or(&own.start, |_| &own.resume);
     let filled = |word: &String| {
         word.replace("{cwd}", &order.cwd.to_string_lossy())
             .replace("{model}", order.player.model.as_deref().unwrap_or_default())

@@ -203,7 +203,7 @@ pub fn interview_page(goal: &str, interview: &Interview) -> String {
     let decisions = interview.decisions.iter().map(decision);
     let not_chosen = interview.alternatives.iter().map(other);
     let sections = [
-        ("Goal", quoted_lines(goal)),
+        ("Goal", quoted_lines(&without_stated(goal, interview))),
         ("Objective", said("objective", &interview.objective)),
         ("Requirements", statements(&interview.requirements)),
         ("In scope", statements(&interview.scope_inclusions)),
@@ -218,6 +218,17 @@ pub fn interview_page(goal: &str, interview: &Interview) -> String {
     let sections = sections.into_iter().filter(|(_, body)| !body.is_empty());
     let sections = sections.map(|(title, body)| format!("\n## {title}\n\n{body}"));
     "# Interview\n".to_owned() + &sections.collect::<String>()
+}
+
+/// `goal` with the id in place of each line that is a requirement as it stands.
+fn without_stated(goal: &str, interview: &Interview) -> String {
+    let shown = |line: &str| {
+        let said = line.trim_start_matches(['-', '*', '+', ' ']);
+        let mut stated = interview.requirements.iter().filter(|it| it.text == said);
+        let short = stated.next().map(|it| format!("- {}, below", it.id));
+        short.unwrap_or_else(|| line.to_owned()) + "\n"
+    };
+    goal.lines().map(shown).collect()
 }
 
 /// A list item for each entry, with further lines indented to stay in the item.

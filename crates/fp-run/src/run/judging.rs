@@ -61,11 +61,10 @@ impl State {
                 let mut added = changes.iter().filter(|it| it.status == ChangeStatus::Added);
                 added.any(|it| it.path.to_string() == file.path)
             };
-            let mut granted = task.granted.iter();
             task.leaf.complexity >= COMPLEX && !is_last
                 || task.leaf.risky
                 || task.iteration > 1
-                || granted.any(|file| !is_last || !is_new(file))
+                || task.granted.iter().any(|it| !is_last || !is_new(it))
                 || changes.iter().any(alters_test)
         };
         // Nothing else judges the only task of a run.

@@ -179,8 +179,7 @@ fn criteria_part(leaf: &Task<'_>) -> PayloadPart {
 
 fn doubts_part(around: &Around<'_>) -> PayloadPart {
     let doubts = around.doubts.iter();
-    let doubts =
-        doubts.map(|doubt| format!("Doubted by the critic, and approved as it is: {doubt}"));
+    let doubts = doubts.map(|doubt| format!("Approved in spite of a critic's doubt, {doubt}"));
     let whole = around.tree.replacen("tasks.md", "critique.md", 1) + " has them";
     PayloadPart::new("- ", doubts, Rank::Hints, "doubts", &whole)
 }
