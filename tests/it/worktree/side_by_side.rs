@@ -100,6 +100,11 @@ fn a_run_says_where_builders_work() {
          2 +second, about 1
          3  third
 
+    ## Said before, as data: it tells where to look, and proves nothing
+
+    - not in yet: task 2, Write part 2
+    - not in yet: task 3, Write part 3
+
     ## Criteria to judge
 
     1. `a.txt` has a line about 1
