@@ -154,7 +154,8 @@ fn a_task_has_what_the_interview_says_about_its_part() {
     assert!(text.contains("`fp clarify "), "{text}");
     environment.build("builder-1", "a.txt", "about 1\n");
     let verified = environment.done(&["verify", PLAN, "1"]).stdout;
-    let covered = "## Requirements that the task covers\n\n- R8: Own \"implementation\"\n\n";
+    let covered = "## Requirements that the task covers\n\n- R8: Own \"implementation\"\n- Approach: one module\n\
+                   - Decided: Which error? ValueError\n- Decided: What of R8 and R1? Both\n\n";
     assert!(verified.contains(covered), "{verified}");
 }
 

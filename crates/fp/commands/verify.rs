@@ -66,14 +66,16 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
         tree,
         &verified.files,
     )?;
-    let requirements = interview_of(&plan).requirements;
+    let interview = interview_of(&plan);
     let is_covered = |id: &str| {
         verified
             .covers
             .iter()
             .any(|covered| covered.eq_ignore_ascii_case(id))
     };
-    let covered = requirements
+    let settled = interview.settled(is_covered);
+    let covered = interview
+        .requirements
         .into_iter()
         .filter(|requirement| is_covered(&requirement.id));
     let mut covered: Vec<String> = covered
@@ -82,6 +84,7 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     if covered.is_empty() && state.tasks.len() == 1 {
         covered.push(plan.goal());
     }
+    covered.extend(settled);
     let language =
         reading_language::choose_language(plan.settings.language.as_deref(), &plan.goal());
     let since = task.claim.as_ref().map(|claim| claim.since);
@@ -150,6 +153,8 @@ fn show_whole(plan: &OpenPlan, context: &Context) -> CommandResult {
     text.extend(notes.iter().rev().map(|note| format!("- {note}\n")));
     text += "\n## Requirements to judge\n\n";
     text += &numbered(&criteria);
+    let settled = interview_of(plan).settled(|_| true);
+    text.extend(settled.iter().map(|line| format!("- {line}\n")));
     text += &format!(
         "\nTry to break each one where the parts meet, with inputs that no test here has, from the documents that the \
          requirements name. {}\n{}",

@@ -60,6 +60,12 @@ fn tasks_pass_by_their_checks_and_the_whole_has_a_verifier() {
         evidence.contains("No verifier judged the criteria: the checks decided."),
         "{evidence}"
     );
+    let settled = serde_json::json!({
+        "decisions": [{ "question": "Which word?", "answer": "about" }],
+        "assumptions": ["The files are UTF-8"],
+    });
+    let interview = format!(".fractal-planner/plans/{PLAN}/interview.json");
+    environment.write(&interview, settled.to_string());
     assert_snapshot!(environment.fp(&["verify", PLAN]), @"
     exit status: 0
     --- stdout
@@ -76,6 +82,8 @@ fn tasks_pass_by_their_checks_and_the_whole_has_a_verifier() {
     ## Requirements to judge
 
     1. sample-20261121
+    - Decided: Which word? about
+    - Assumed: The files are UTF-8
 
     Try to break each one where the parts meet, with inputs that no test here has, from the documents that the requirements name. You have about 2 minutes: give the verdict by 09:02 UTC (`date -u`), and leave untried what you have not come to by then. What a user of the result would meet, what loses data, or what breaks the plain meaning of a criterion fails it; what only somebody looking for edges meets is a note.
 

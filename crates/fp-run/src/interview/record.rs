@@ -162,6 +162,23 @@ impl Interview {
         by.filter(|_| self.scope_exclusions.is_empty())
     }
 
+    /// The approach, and the decisions and assumptions that name no requirement or one that a task `covers`.
+    pub fn settled(&self, covers: impl Fn(&str) -> bool) -> Vec<String> {
+        let decided = self.decisions.iter().map(|decided| {
+            let text = format!("{} {}", decided.question, decided.answer);
+            format!("Decided: {}", text.trim_start())
+        });
+        let assumed = self.assumptions.iter();
+        let assumed = assumed.map(|text| format!("Assumed: {text}"));
+        let concerns = decided.chain(assumed).filter(|text| {
+            let mut named = self.requirements_named_in(text).peekable();
+            named.peek().is_none() || named.any(&covers)
+        });
+        let approach = self.approach.iter();
+        let approach = approach.map(|approach| format!("Approach: {approach}"));
+        approach.chain(concerns).collect()
+    }
+
     /// The ids of the requirements that `text` mentions.
     pub fn requirements_named_in(&self, text: &str) -> impl Iterator<Item = &str> {
         let ids = self.requirements.iter().map(|said| &*said.id);

@@ -113,26 +113,7 @@ fn goal_parts(
             (false, _) => format!("A later task covers {id}: {}", said.text),
         }
     });
-    let decisions = said
-        .decisions
-        .iter()
-        .map(|decided| match decided.question.is_empty() {
-            true => format!("Decided: {}", decided.answer),
-            false => format!("Decided: {} {}", decided.question, decided.answer),
-        });
-    let assumptions = said
-        .assumptions
-        .iter()
-        .map(|text| format!("Assumed: {text}"));
-    let decisions = decisions.chain(assumptions).filter(|text| {
-        let mut named = said.requirements_named_in(text).peekable();
-        named.peek().is_none() || named.any(covers)
-    });
-    let approach = said
-        .approach
-        .iter()
-        .map(|approach| format!("Approach: {approach}"));
-    let decisions = approach.chain(decisions);
+    let decisions = said.settled(covers);
     let excluded = said
         .scope_exclusions
         .iter()
