@@ -3,7 +3,7 @@
 use fp_host::file;
 use fp_host::plan::OpenPlan;
 use fp_plan::plan::id::TaskId;
-use fp_plan::text::{counted, prompt_text};
+use fp_plan::text::{counted, prompt_lines};
 use fp_run::critique::{CriticFinding, CriticVerdict, Critique, new_critique};
 use fp_run::run::State;
 use fp_run::run::approval;
@@ -136,6 +136,9 @@ fn show(args: &ShowCritiqueArgs, context: &Context) -> CommandResult {
     )
 }
 
+/// Size limit of a finding for a builder or a verifier, in bytes.
+const MAX_DOUBT: usize = 1000;
+
 /// What the critic doubted about `task`, if its tree was approved as it stood.
 pub(super) fn doubts_about(
     plan: &OpenPlan,
@@ -148,7 +151,13 @@ pub(super) fn doubts_about(
     }
     let findings = last_critique(plan)?.map_or_else(Vec::new, |it| it.findings);
     let about = findings.iter().filter(|it| it.task.as_ref() == Some(task));
-    let told = |it: &CriticFinding| format!("{}: {}", it.item.into_str(), prompt_text(&it.text));
+    let told = |it: &CriticFinding| {
+        format!(
+            "{}: {}",
+            it.item.into_str(),
+            prompt_lines(&it.text, MAX_DOUBT)
+        )
+    };
     Ok(about.map(told).collect())
 }
 

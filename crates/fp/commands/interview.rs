@@ -217,10 +217,8 @@ fn numbered_lines(goal: &str) -> String {
     if goal.lines().count() < 2 {
         return goal.to_owned();
     }
-    let lines = goal.lines().zip(1..);
-    lines
-        .map(|(line, n)| format!("{n:>3}  {}\n", clipped(line, WIDTH)))
-        .collect()
+    let shown = |(line, n): (&str, u32)| format!("{n:>3}  {}\n", clipped(line, WIDTH));
+    goal.lines().zip(1..).map(shown).collect()
 }
 
 /// The ids of the requirements, for `Covers`.

@@ -74,10 +74,8 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
             .any(|covered| covered.eq_ignore_ascii_case(id))
     };
     let settled = interview.settled(is_covered);
-    let covered = interview
-        .requirements
-        .into_iter()
-        .filter(|requirement| is_covered(&requirement.id));
+    let requirements = interview.requirements.into_iter();
+    let covered = requirements.filter(|requirement| is_covered(&requirement.id));
     let mut covered: Vec<String> = covered
         .map(|requirement| format!("{}: {}", requirement.id, requirement.text))
         .collect();
@@ -262,10 +260,8 @@ fn verified_text(
     language: Option<&str>,
     budget: &str,
 ) -> String {
-    let mut text = format!(
-        "# Task {task}: {} (iteration {})\n\n## Checks\n\n",
-        verified.title, verified.iteration
-    );
+    let (title, iteration) = (&verified.title, verified.iteration);
+    let mut text = format!("# Task {task}: {title} (iteration {iteration})\n\n## Checks\n\n");
     for check in &verified.checks {
         let word = match check.verdict {
             CheckVerdict::Pass => "pass",
@@ -308,7 +304,6 @@ fn verified_text(
             "\nTests are required: a criterion that a test can show passes only with one that fails without the change.\n",
         );
     }
-    let iteration = verified.iteration;
     let call = format!("fp verdict {plan} {task} --iteration {iteration} --tree {tree}");
     text + &format!(
         "\n{budget}\n{}",

@@ -767,6 +767,14 @@ fn leftovers() {
         &["// TODO gone"],
         "Pass: none in the added lines",
     );
+    let waits = "self.skipTest('not implemented: find')";
+    for (path, word) in [("tests/test_a.py", "Note"), ("src/a.py", "Fail")] {
+        let told = format!("{word}: {path}:7: {waits}");
+        check("", path, &[waits], &[], &told);
+    }
+    let stub = "raise Exception('not implemented')";
+    let told = format!("Fail: tests/test_a.py:7: {stub}");
+    check("", "tests/test_a.py", &[stub], &[], &told);
     check(
         "",
         "src/a.rs",

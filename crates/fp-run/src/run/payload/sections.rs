@@ -159,8 +159,8 @@ fn criteria_part(leaf: &Task<'_>) -> PayloadPart {
 }
 
 fn doubts_part(around: &Around<'_>) -> PayloadPart {
-    let doubts = around.doubts.iter();
-    let doubts = doubts.map(|doubt| format!("Approved in spite of a critic's doubt, {doubt}"));
+    let told = |doubt: &String| format!("Approved in spite of a critic's doubt, {doubt}");
+    let doubts = around.doubts.iter().map(told);
     let whole = around.tree.replacen("tasks.md", "critique.md", 1) + " has them";
     PayloadPart::new("- ", doubts, Rank::Hints, "doubts", &whole)
 }
