@@ -213,7 +213,7 @@ fn a_payload_names_the_contract_first() {
         first
     };
     assert_snapshot!(format!("{}\n{}", payload("2"), payload("3")), @"
-    - Build to the contract of task 1, whose signatures and documentation are fixed, in your files too: types.rs
+    - Build to the contract of task 1: the signatures and documentation that it put into your files and types.rs are fixed
     - One line
     ");
 }

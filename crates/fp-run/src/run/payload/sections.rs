@@ -183,7 +183,7 @@ fn must_do(
             let files = files.filter(|file| !task.leaf.files.contains(file));
             let files: Vec<&str> = files.map(AsRef::as_ref).collect();
             format!(
-                "Build to the contract of task {}, whose signatures and documentation are fixed, in your files too: {}",
+                "Build to the contract of task {}: the signatures and documentation that it put into your files and {} are fixed",
                 before.leaf.id,
                 files.join(", ")
             )
