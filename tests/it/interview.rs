@@ -30,7 +30,7 @@ fn rounds_add_up() {
     let first = [
         "interview", "greeting", "--objective", "`fp hello` greets", "--requirement", "It greets by name",
         "--requirement", "It says \"hello\"", "--include", "the command", "--exclude", "translations",
-        "--open", "Which language?", "--tests", "unit tests",
+        "--open", "Which language?", "--tests", "unit tests", "--tests", "`cargo test`",
     ];
     assert_eq!(environment.fp(&first).code, 0);
     #[rustfmt::skip]
@@ -88,7 +88,7 @@ fn rounds_add_up() {
       ],
       "approach": "a subcommand",
       "alternatives": [],
-      "testStrategy": "unit tests",
+      "testStrategy": "unit tests, `cargo test`",
       "openQuestions": [],
       "saidBy": {
         "approach": "auto",

@@ -24,8 +24,8 @@ const RECORD: &str = "interview.json";
 
 /// Record, show or check the interview of a plan
 ///
-/// Every flag may be repeated for more entries. A new text replaces the one before, which is kept as superseded.
-/// Without flags it shows the whole record.
+/// Every flag but `--objective` and `--approach` may be repeated for more entries. A new text replaces the one before,
+/// which is kept as superseded. Without flags it shows the whole record.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct InterviewArgs {
@@ -74,7 +74,7 @@ struct SaidArgs {
     alternative: Vec<(String, String)>,
     /// The test strategy
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty)]
-    tests: Option<String>,
+    tests: Vec<String>,
     /// An open question
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty)]
     open: Vec<String>,
@@ -205,7 +205,7 @@ fn answers(args: SaidArgs, goal: &str) -> Result<Answers, CommandError> {
         decisions: args.decision,
         assumptions: args.assume,
         approach: args.approach,
-        tests: args.tests,
+        tests: (!args.tests.is_empty()).then(|| args.tests.join(", ")),
         open: args.open,
         alternatives: args.alternative,
         withdraw: args.withdraw,
