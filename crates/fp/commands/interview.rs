@@ -24,8 +24,8 @@ const RECORD: &str = "interview.json";
 
 /// Record, show or check the interview of a plan
 ///
-/// Every flag but `--objective` and `--approach` may be repeated for more entries. A new text replaces the one before,
-/// which is kept as superseded. Without flags it shows the whole record.
+/// Every flag but `--objective`, `--approach` and `--by` may be repeated for more entries. A new text replaces the one
+/// before, which is kept as superseded. Without flags it shows the whole record.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct InterviewArgs {
