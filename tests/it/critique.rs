@@ -259,9 +259,9 @@ fn it_is_shown_and_said_when_the_tree_has_changed() {
     "#);
     assert_snapshot!(environment.done(&["plan", PLAN]).stdout, @"
     3 tasks, at most 1 at once
-    1. 0 min   1 Write part 1 (2)
-    2. 16 min  2 Write part 2 (2)
-    3. 8 min   3 Write part 3 (2)
+    1. at 0 min   1 Write part 1 (2)
+    2. at 16 min  2 Write part 2 (2)
+    3. at 8 min   3 Write part 3 (2)
 
     Critical path, 20 min: 1 → 2
     About 26 min with 1 builder (critical path 20), about 12 min in one session; 6

@@ -52,30 +52,31 @@ fn a_task_with_too_many_hints_says_where_they_are() {
 }
 
 #[test]
-fn a_large_task_has_more_room_and_its_criteria_whole() {
+fn a_large_task_or_a_contract_has_more_room_and_its_criteria_whole() {
     let criteria: String = (1..=40)
         .map(|n| format!("    - `f({n})` prints {n} {}\n", "and more ".repeat(20)))
         .collect();
     let hints = "    - A hint of some length, one of many\n".repeat(100);
-    let plan = |complexity: u32| {
+    let plan = |complexity: u32, kind: &str| {
         tree(&[leaf("1", "none", "a.txt")])
             .replace("(Complexity: 2)", &format!("(Complexity: {complexity})"))
             .replacen(
                 "  - Acceptance:\n",
-                &format!("  - Acceptance:\n{criteria}"),
+                &format!("{kind}  - Acceptance:\n{criteria}"),
                 1,
             )
             .replacen("  - Hints:\n", &format!("  - Hints:\n{hints}"), 1)
     };
-    for (complexity, most) in [(6, 8192), (7, 10240)] {
-        let text = payload(&Environment::new().repo(), &plan(complexity));
+    let contract = "  - Kind: contract\n";
+    for (complexity, kind, most) in [(6, "", 8192), (7, "", 10240), (2, contract, 10240)] {
+        let text = payload(&Environment::new().repo(), &plan(complexity, kind));
         assert!(
             (most - 400..=most).contains(&text.len()),
             "{complexity}: {} bytes",
             text.len()
         );
         let has_all = (1..=40).all(|n| text.contains(&format!("`f({n})` prints {n} and more")));
-        assert_eq!(has_all, complexity == 7, "{complexity}: {text}");
+        assert_eq!(has_all, most == 10240, "{complexity}: {text}");
     }
 }
 

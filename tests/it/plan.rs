@@ -56,12 +56,12 @@ fn one_after_the_other() {
     exit status: 0
     --- stdout
     6 tasks, at most 1 at once
-    1. 0 min   1 Write the parser (3)
-    2. 11 min  2 Write the printer (2)
-    3. 40 min  3 Tell the parser's errors (2)
-    4. 35 min  4 Print <b>bold</b> `code` and 한국어 (1)
-    5. 19 min  5 Mend the docs of the parser (4)
-    6. 48 min  6 Read the configuration (1)
+    1. at 0 min   1 Write the parser (3)
+    2. at 11 min  2 Write the printer (2)
+    3. at 40 min  3 Tell the parser's errors (2)
+    4. at 35 min  4 Print <b>bold</b> `code` and 한국어 (1)
+    5. at 19 min  5 Mend the docs of the parser (4)
+    6. at 48 min  6 Read the configuration (1)
 
     Critical path, 24 min: 1 → 3
     About 57 min with 1 builder (critical path 24), about 29 min in one session;
@@ -79,12 +79,12 @@ fn side_by_side() {
     exit status: 0
     --- stdout
     6 tasks, at most 3 at once
-    1. 0 min   1 Write the parser (3)
-    2. 0 min   2 Write the printer (2)
-    3. 31 min  3 Tell the parser's errors (2): src/parser.rs is with 5
-    4. 10 min  4 Print <b>bold</b> `code` and 한국어 (1): after 2
-    5. 13 min  5 Mend the docs of the parser (4): src/parser.rs is with 1
-    6. 0 min   6 Read the configuration (1)
+    1. at 0 min   1 Write the parser (3)
+    2. at 0 min   2 Write the printer (2)
+    3. at 31 min  3 Tell the parser's errors (2): src/parser.rs is with 5
+    4. at 10 min  4 Print <b>bold</b> `code` and 한국어 (1): after 2
+    5. at 13 min  5 Mend the docs of the parser (4): src/parser.rs is with 1
+    6. at 0 min   6 Read the configuration (1)
 
     Critical path, 24 min: 1 → 3
     About 42 min with 3 builders (critical path 24), about 29 min in one session;
@@ -266,12 +266,12 @@ fn it_fits_80_columns_whatever_is_in_it() {
         assert!(line.width() <= 80, "{} columns: {line}", line.width());
     }
     assert_snapshot!(output.stdout.lines().skip_while(|line| !line.starts_with("59.")).collect::<Vec<_>>().join("\n"), @"
-    59. 580 min  59 한국어 제목이 아주 길어서 한국어 제목이 아주 길어서 한국어
-                 제목이 아주 길어서 한국어 제목이 아주 길어서 한국어 제목이 아주
-                 길어서 한국어 제목이 아주 길어서 한국어 제목이 아주 길어서 한국어 …
-    60. 590 min  60 한국어 제목이 아주 길어서 한국어 제목이 아주 길어서 한국어
-                 제목이 아주 길어서 한국어 제목이 아주 길어서 한국어 제목이 아주
-                 길어서 한국어 제목이 아주 길어서 한국어 제목이 아주 길어서 한국어 …
+    59. at 580 min  59 한국어 제목이 아주 길어서 한국어 제목이 아주 길어서 한국어
+                    제목이 아주 길어서 한국어 제목이 아주 길어서 한국어 제목이 아주
+                    길어서 한국어 제목이 아주 길어서 한국어 제목이 아주 길어서 한국…
+    60. at 590 min  60 한국어 제목이 아주 길어서 한국어 제목이 아주 길어서 한국어
+                    제목이 아주 길어서 한국어 제목이 아주 길어서 한국어 제목이 아주
+                    길어서 한국어 제목이 아주 길어서 한국어 제목이 아주 길어서 한국…
 
     Critical path, 600 min: 1 → 2 → 3 → 4 → 5 → 6 → 7 → 8 → 9 → 10 → 11 → 12 → 13
       → 14 → 15 → 16 → 17 → 18 → 19 → 20 → 21 → 22 → 23 → 24 → 25 → 26 → 27 → 28 →

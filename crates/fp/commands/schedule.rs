@@ -121,12 +121,12 @@ fn schedule_text(schedule: &Schedule<'_>) -> String {
         .map(|step| step.start)
         .max()
         .unwrap_or_default();
-    let start = start.to_string().len() + " min".len();
+    let start = start.to_string().len() + "at  min".len();
     for step in steps {
         let why = step.delay.as_ref().filter(is_told);
         let why = why.map_or_else(String::new, |delay| format!(": {delay}"));
         let line = format!("{} {} ({}){why}", step.id, step.title, step.complexity);
-        let minute = format!("{} min", step.start);
+        let minute = format!("at {} min", step.start);
         let head = format!("{:>number$}. {minute:<start$}  ", step.position);
         let lines = wrapped_within(&line, WIDTH - head.len(), LINES);
         let below = format!("\n{}", " ".repeat(head.len()));

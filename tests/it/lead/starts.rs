@@ -338,14 +338,14 @@ fn the_version_of_a_program_is_asked_outside_of_the_repository() {
 #[test]
 fn a_conversation_goes_on_only_by_an_id_that_is_nothing_else_and_with_its_own_program() {
     for (id, expected) in [
-        ("c-1", ["new", "again c-1"]),
-        ("--flag", ["new", "new"]),
-        ("c;1", ["new", "new"]),
+        ("c-1", "new\nagain c-1\n"),
+        ("--flag", "new\nnew\n"),
+        ("c;1", "new\nnew\n"),
     ] {
         let environment = scene(1);
         let script = format!(
             "if [ $role = builder ]; then\n  echo \"${{4-new}} $5\" | sed 's/ $//' >>\"$HOME/calls\"\n  \
-             if mkdir \"$HOME/once\" 2>/dev/null; then\n    fp claim $plan --as $name >/dev/null\n    \
+             cat \"$3\" >>\"$HOME/prompts\"\n  if mkdir \"$HOME/once\" 2>/dev/null; then\n    fp claim $plan --as $name >/dev/null\n    \
              echo '{{\"session\": \"{id}\"}}'\n    exit 0\n  fi\nfi\n"
         );
         fs::write(environment.beside("home/first"), script).unwrap();
@@ -359,11 +359,9 @@ fn a_conversation_goes_on_only_by_an_id_that_is_nothing_else_and_with_its_own_pr
         .unwrap();
         let output = lead(&environment, &[]);
         assert_eq!(output.code, 0, "{output}");
-        assert_eq!(
-            home_text(&environment, "calls").lines().collect::<Vec<_>>(),
-            expected,
-            "{id}"
-        );
+        assert_eq!(home_text(&environment, "calls"), expected, "{id}");
+        let prompts = home_text(&environment, "prompts");
+        assert!(prompts.contains("You are builder-1") && !prompts.contains("1. You"));
     }
 }
 

@@ -1,5 +1,5 @@
 //! Builds the one text a builder works from: what to do, what to leave alone, what others did before, and the exact
-//! command that submits the work. It has at most [`MAX_PAYLOAD_BYTES`], or more for a large task. If the parts don't fit,
+//! command that submits the work. It has at most [`MAX_PAYLOAD_BYTES`], or more for a large task and a contract. If the parts don't fit,
 //! they are cut in order of rank, first down to the useful minimum and then, if necessary, to almost nothing. Each cut
 //! part says how much is missing and where to find it.
 
@@ -12,7 +12,7 @@ use crate::interview::Interview;
 use fp_plan::plan::task::Task;
 use fp_plan::text::{prompt_lines, prompt_text};
 
-/// Maximum payload in bytes, and that of a task from [`LARGE`] on.
+/// Maximum payload in bytes, and that of a contract or of a task from [`LARGE`] on.
 pub const MAX_PAYLOAD_BYTES: usize = 8 * 1024;
 pub const MAX_LARGE_PAYLOAD_BYTES: usize = 10 * 1024;
 /// Complexity from which a task needs more room.
@@ -52,7 +52,7 @@ struct Section {
 /// Builds the payload of `task`, which must be claimed. It has at most its maximum, as long as each path in `around`
 /// has no more than a few hundred bytes.
 pub fn payload(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around<'_>) -> String {
-    let most = match task.leaf.complexity >= LARGE {
+    let most = match task.leaf.contract || task.leaf.complexity >= LARGE {
         true => MAX_LARGE_PAYLOAD_BYTES,
         false => MAX_PAYLOAD_BYTES,
     };

@@ -111,12 +111,12 @@ impl AgentTask {
                     .and_then(|process| process.session.clone());
                 let session = session.filter(|id| is_plain_id(id));
                 let task = held.map(|task| (task.leaf.id.clone(), task.iteration));
-                let own = format!("You are {name}.");
+                let own = format!("You are {name}");
                 let is_told = session.is_some() || prompt.starts_with(&own);
                 let prompt = if is_told {
                     prompt
                 } else {
-                    format!("{own} {prompt}")
+                    format!("{own}. {prompt}")
                 };
                 Some(Self {
                     name,
