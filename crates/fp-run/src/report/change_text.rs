@@ -17,6 +17,8 @@ const LONGEST_LINE: usize = 300;
 const MOST_COMPARED: usize = 12_000;
 /// Number of bytes at the start of a file in which a zero makes it binary, as for git.
 const BINARY_HEAD: usize = 8000;
+/// How much deeper a line counts that opens no block, and so names less, in blanks.
+const NO_NAME: usize = 5;
 /// Room for the words on what is left out before a shown line, in bytes.
 const GAP: usize = 28;
 
@@ -103,18 +105,23 @@ impl ShownFile {
         self.lines.iter().map(|(_, line)| line.len()).sum()
     }
 
-    /// Writes the file with at most about `most` bytes of lines. Of a new file those are the least indented, which name
-    /// what it has; of another the ones that changed, which their sign puts before all that is indented. Where they
+    /// Writes the file with at most about `most` bytes of lines. Of a new file those are the least indented, first the
+    /// ones that open a block, which name what it has; of another the ones that changed, which their sign puts before all that is indented. Where they
     /// don't all fit, it is those at the beginning and at the end.
     fn write(&self, text: &mut String, most: usize) {
         text.push_str(&self.head);
         text.extend((!self.lines.is_empty()).then_some('\n'));
         let all = self.lines.len();
         let is_before = |c: char| c.is_whitespace() || c.is_ascii_digit();
-        let rank = |at: usize| {
-            let shown = &self.lines[at].1;
+        let depth = |(_, shown): &(usize, String)| {
             let rest = shown.trim_start_matches(is_before).len();
-            let depth = [shown.len() - rest, LONGEST_LINE][usize::from(rest == 0)];
+            [shown.len() - rest, LONGEST_LINE][usize::from(rest == 0)]
+        };
+        let depths: Vec<usize> = self.lines.iter().map(depth).collect();
+        let rank = |at: usize| {
+            let within = depths[at] + 1..LONGEST_LINE;
+            let opens = depths.get(at + 1).is_some_and(|next| within.contains(next));
+            let depth = depths[at] + [NO_NAME, 0][usize::from(opens)];
             (depth * all + at.min(all - 1 - at), at)
         };
         let mut order: Vec<(usize, usize)> = (0..all).map(rank).collect();
@@ -380,7 +387,10 @@ mod tests {
         assert_snapshot!(shown(b"-", 1500));
         let names = |text: &str| text.matches("def test_").count();
         assert_eq!(names(&shown(b"-", 1500)), 20);
-        assert_eq!(names(&shown(b"-", 700)), 9);
+        assert_eq!(names(&shown(b"-", 700)), 11);
+        let rows = format!("{}{text}", numbered_lines(200, "row"));
+        let rows = change_text(&[file("tests.py", b"-", rows.as_bytes())], 1500);
+        assert_eq!(names(&rows), 20, "data hides no name: {rows}");
         assert!(
             shown(b"old\n", 1500).contains("do(2)"),
             "what changed stays together"

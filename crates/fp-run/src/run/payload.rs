@@ -52,10 +52,8 @@ struct Section {
 /// Builds the payload of `task`, which must be claimed. It has at most its maximum, as long as each path in `around`
 /// has no more than a few hundred bytes.
 pub fn payload(state: &State, task: &TaskState, leaf: &Task<'_>, around: &Around<'_>) -> String {
-    let most = match task.leaf.contract || task.leaf.complexity >= LARGE {
-        true => MAX_LARGE_PAYLOAD_BYTES,
-        false => MAX_PAYLOAD_BYTES,
-    };
+    let is_large = task.leaf.contract || task.leaf.complexity >= LARGE;
+    let most = [MAX_PAYLOAD_BYTES, MAX_LARGE_PAYLOAD_BYTES][usize::from(is_large)];
     let mut sections = sections::all_sections(state, task, leaf, around);
     let whole_text =
         |sections: &[Section]| sections.iter().map(Section::to_text).collect::<String>();

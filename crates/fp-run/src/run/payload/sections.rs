@@ -10,7 +10,7 @@ use fp_plan::rules::boilerplate::{BASELINE, repeats_baseline};
 use fp_plan::text::{prompt_path, prompt_text, shell_quoted, shown_command};
 
 /// Maximum length of the quoted goal, in characters, and of that of a plan with one task.
-const MAX_GOAL_CHARS: (usize, usize) = (600, 4000);
+const MAX_GOAL_CHARS: [usize; 2] = [600, 4000];
 
 const IN_TREE: &str = "read it in the file named above";
 const BEFORE_YOU_BEGIN: &str = "read the rest in the file named above before you begin";
@@ -67,11 +67,7 @@ fn goal_parts(
         Some(_) => around.tree.replacen("tasks.md", "interview.md", 1),
         None => around.tree.replacen("tasks.md", "plan.json", 1),
     };
-    let most = if whole {
-        MAX_GOAL_CHARS.1
-    } else {
-        MAX_GOAL_CHARS.0
-    };
+    let most = MAX_GOAL_CHARS[usize::from(whole)];
     let is_long = around.goal.chars().count() > most;
     let whole = format!("{file} has them");
     let quoted = match is_long {
@@ -159,7 +155,9 @@ fn criteria_part(leaf: &Task<'_>) -> PayloadPart {
 }
 
 fn doubts_part(around: &Around<'_>) -> PayloadPart {
-    let told = |doubt: &String| format!("Approved in spite of a critic's doubt, {doubt}");
+    let told = |doubt: &String| {
+        format!("No criterion, but a critic's doubt, to heed where it is right: {doubt}")
+    };
     let doubts = around.doubts.iter().map(told);
     let whole = around.tree.replacen("tasks.md", "critique.md", 1) + " has them";
     PayloadPart::new("- ", doubts, Rank::Hints, "doubts", &whole)
