@@ -4,6 +4,7 @@
 use std::fs;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use super::measuring::PLACES;
 use super::{PLAN, Place, Scene};
@@ -81,6 +82,8 @@ fn a_pipe_that_git_does_not_list() {
                 while pipe.exists() {
                     let made = fs::OpenOptions::new().write(true).open(&pipe);
                     drop(made.map(|mut pipe| pipe.write_all(b"test:\n\ttrue\n")));
+                    // A reader that has not seen the end when the next text comes reads on.
+                    std::thread::sleep(Duration::from_millis(100));
                 }
             });
         },
