@@ -126,9 +126,9 @@ impl PredictionTerms {
                 return (0, 0);
             }
             let complexity = weight_of(task);
-            let built = match is_only {
+            let built = match is_only || task.fields.text(FieldKind::Kind).is_some() {
                 false => self.pace.task_minutes(complexity),
-                // The only task reads nothing that somebody else has read.
+                // The only task and a contract read nothing that somebody else has read.
                 true => f64::from(minutes_of(complexity)) * self.pace.factor(),
             };
             let judged = match self.is_judged(task) {
@@ -297,6 +297,17 @@ mod tests {
         );
         assert_eq!(one.by_builders.len(), 1);
         assert_eq!(predicted("", 1).sittings, 0);
+    }
+
+    #[test]
+    fn a_contract_is_written_without_reading_again() {
+        let minutes = |kind: &str| {
+            let tree = format!(
+                "- [ID: 1] A (Complexity: 2)\n{kind}- [ID: 2] B (Complexity: 5)\n  - Dependencies: 1\n"
+            );
+            predicted(&tree, 2).minutes
+        };
+        assert_eq!(minutes("  - Kind: contract\n") + 4, minutes(""));
     }
 
     #[test]
