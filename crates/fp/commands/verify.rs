@@ -10,6 +10,7 @@ use fp_plan::plan::id::{PlanId, TaskId};
 use fp_plan::reading_language;
 use fp_plan::schedule::prediction::verdict_minutes;
 use fp_plan::text::{prompt_lines, prompt_text, shown_command};
+use fp_run::report::pace::built_tasks;
 use fp_run::report::standing::LeadPresence;
 use fp_run::report::status::StatusReport;
 use fp_run::run::State;
@@ -24,9 +25,6 @@ use super::critique::doubts_about;
 use super::report::interview_of;
 use crate::context::Context;
 use crate::error::{CommandResult, Exit};
-
-/// Longest time for a verdict, in minutes.
-const MOST_MINUTES: f64 = 10.0;
 
 /// Maximum number of notes shown to a verifier.
 const MOST_NOTES: usize = 6;
@@ -86,7 +84,7 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
     let language =
         reading_language::choose_language(plan.settings.language.as_deref(), &plan.goal());
     let since = task.claim.as_ref().map(|claim| claim.since);
-    let minutes = since.map_or(0, |at| context.now().duration_since(at).as_mins());
+    let seconds = since.map_or(0.0, |at| context.now().duration_since(at).as_secs_f64());
     let text = verified_text(
         (plan.id(), &id),
         &verified,
@@ -94,7 +92,7 @@ pub(crate) fn run(args: VerifyArgs, context: &Context) -> CommandResult {
         &covered,
         &said,
         language.as_deref(),
-        &budget_text(minutes, context.now()),
+        &budget_text(seconds / 60.0, context.now()),
     );
     let json = json!({
         "planId": plan.id(), "task": id, "iteration": verified.iteration, "tree": tree,
@@ -126,10 +124,11 @@ pub(super) fn whole_criteria(plan: &OpenPlan) -> Vec<String> {
 /// Shows what a verifier of the whole needs: the requirements, where the result is, and what was done for it.
 fn show_whole(plan: &OpenPlan, context: &Context) -> CommandResult {
     context.expect_own_whole()?;
-    let state = plan.load()?.state;
-    let (place, criteria) = (whole_folder(plan, &state)?, whole_criteria(plan));
-    let begun = state.tasks.iter().filter_map(|task| task.started_at).min();
-    let minutes = begun.map_or(0, |at| context.now().duration_since(at).as_mins());
+    let past = plan.store.past()?;
+    let state = &past.state;
+    let (place, criteria) = (whole_folder(plan, state)?, whole_criteria(plan));
+    let built = built_tasks(state, &past.entries);
+    let minutes = built.iter().map(|task| task.minutes).sum();
     let mut text = format!(
         "# The result of {} as a whole\n\nIt is in {}, as the newest commit has it.\n\n\
          ## What was done, as data\n\n",
@@ -141,7 +140,7 @@ fn show_whole(plan: &OpenPlan, context: &Context) -> CommandResult {
         let (id, title, status) = (&task.leaf.id, &task.leaf.title, task.status.into_str());
         text += &format!("- {id} {title}: {status}, {commit}\n");
     }
-    let checks = StatusReport::new(&state, LeadPresence::Present).end_checks;
+    let checks = StatusReport::new(state, LeadPresence::Present).end_checks;
     text.extend(checks.iter().map(|line| format!("- {line}\n")));
     let notes = state.notes.iter().rev().take(MOST_NOTES);
     let notes: Vec<String> = notes.map(Note::notepad_line).collect();
@@ -184,10 +183,9 @@ fn verdict_form(call: &str, criteria: usize, language: Option<&str>) -> String {
 }
 
 /// How long a verdict on work of so many minutes may take, and what counts.
-fn budget_text(built: i64, now: Timestamp) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "minutes are far below 2^52")]
-    let minutes = verdict_minutes(built as f64).min(MOST_MINUTES).floor();
-    #[expect(clippy::cast_possible_truncation, reason = "at most MOST_MINUTES")]
+fn budget_text(built: f64, now: Timestamp) -> String {
+    let minutes = verdict_minutes(built).floor();
+    #[expect(clippy::cast_possible_truncation, reason = "a verdict takes minutes")]
     let end = (now + SignedDuration::from_mins(minutes as i64)).strftime("%H:%M");
     format!(
         "You have about {minutes} minutes: give the verdict by {end} UTC (`date -u`), and leave untried what you have \

@@ -36,6 +36,25 @@ fn build_both(environment: &Environment) {
     }
 }
 
+/// The time between them doesn't count.
+#[test]
+fn a_verdict_on_the_whole_has_a_tenth_of_the_minutes_that_the_tasks_took() {
+    let mut environment = by_risk();
+    for (minute, file) in [(0, "a.txt"), (39, "b.txt")] {
+        let at = |minute| format!("2026-11-21T09:{minute:02}:00Z");
+        environment = environment.env("FP_NOW", at(minute));
+        environment.done(&["next", PLAN]);
+        let (task, token) = environment.claim("builder-1").unwrap();
+        environment.write(file, format!("about {task}\n"));
+        environment = environment.env("FP_NOW", at(minute + 20));
+        environment.done(&["submit", PLAN, &task, "--claim", &token]);
+    }
+    environment.done(&["next", PLAN, "--ended", "builder-1"]);
+    let told = environment.done(&["verify", PLAN]).stdout;
+    let budget = "You have about 4 minutes: give the verdict by 10:03 UTC";
+    assert!(told.contains(budget), "{told}");
+}
+
 #[test]
 fn tasks_pass_by_their_checks_and_the_whole_has_a_verifier() {
     let environment = by_risk();

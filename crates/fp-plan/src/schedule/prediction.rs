@@ -18,8 +18,8 @@ pub const MINUTES: [u32; 10] = [2, 4, 7, 10, 15, 20, 30, 45, 60, 90];
 const OVERHEAD: (f64, f64) = (3.0, 0.25);
 /// Minutes of a task that is only checked, from its submission to its commit.
 const CHECKED: f64 = 0.5;
-/// Fewest minutes of a verdict, and its share of the minutes that were built.
-const VERDICT: (f64, f64) = (2.0, 0.1);
+/// Share of a verdict in the minutes that were built, and its fewest and most minutes.
+const VERDICT: (f64, f64, f64) = (0.1, 2.0, 10.0);
 /// Weight of the scale beside what was measured: minutes of all tasks, and number of tasks of one complexity.
 const PRIOR: (f64, f64) = (20.0, 1.0);
 /// Shortest and longest minutes of a task that count as measured.
@@ -36,7 +36,7 @@ pub fn minutes_of(complexity: u32) -> u32 {
 
 /// Minutes of a verdict on work that took `built` minutes.
 pub fn verdict_minutes(built: f64) -> f64 {
-    (built * VERDICT.1).max(VERDICT.0)
+    (built * VERDICT.0).clamp(VERDICT.1, VERDICT.2)
 }
 
 /// Minutes of a task of a plan by the scale alone.
