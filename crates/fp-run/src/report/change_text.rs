@@ -17,7 +17,9 @@ const LONGEST_LINE: usize = 300;
 const MOST_COMPARED: usize = 12_000;
 /// Number of bytes at the start of a file in which a zero makes it binary, as for git.
 const BINARY_HEAD: usize = 8000;
-/// How much deeper a line counts that opens no block, and so names less, in blanks.
+/// Depth of a line that was added or removed, whose sign comes before its text.
+const SIGN: usize = 7;
+/// Extra depth of a line that opens no block, and so names less.
 const NO_NAME: usize = 5;
 /// Room for the words on what is left out before a shown line, in bytes.
 const GAP: usize = 28;
@@ -121,7 +123,7 @@ impl ShownFile {
         let rank = |at: usize| {
             let within = depths[at] + 1..LONGEST_LINE;
             let opens = depths.get(at + 1).is_some_and(|next| within.contains(next));
-            let depth = depths[at] + [NO_NAME, 0][usize::from(opens)];
+            let depth = depths[at] + [NO_NAME, 0][usize::from(opens || depths[at] <= SIGN)];
             (depth * all + at.min(all - 1 - at), at)
         };
         let mut order: Vec<(usize, usize)> = (0..all).map(rank).collect();
@@ -394,6 +396,16 @@ mod tests {
         assert!(
             shown(b"old\n", 1500).contains("do(2)"),
             "what changed stays together"
+        );
+        let functions = |word: &str| -> String {
+            let function = |n| format!("def f_{n}():\n    same()\n    {word}({n})\n\n");
+            (1..=60).map(function).collect()
+        };
+        let (old, new) = (functions("old"), functions("new"));
+        let changed = change_text(&[file("f.py", old.as_bytes(), new.as_bytes())], 1500);
+        assert!(
+            changed.contains("new(60)") && !changed.contains("def "),
+            "{changed}"
         );
         assert!(!shown(b"-", 5000).contains("left out"));
     }

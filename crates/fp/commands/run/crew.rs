@@ -113,10 +113,9 @@ impl AgentTask {
                 let task = held.map(|task| (task.leaf.id.clone(), task.iteration));
                 let own = format!("You are {name}");
                 let is_told = session.is_some() || prompt.starts_with(&own);
-                let prompt = if is_told {
-                    prompt
-                } else {
-                    format!("{own}. {prompt}")
+                let prompt = match is_told {
+                    true => prompt,
+                    false => format!("{own}. {prompt}"),
                 };
                 Some(Self {
                     name,
