@@ -382,7 +382,7 @@ fn what_is_approved_in_spite_of_a_doubt_is_built_and_judged_with_it() {
     let environment = planned();
     findings(&environment);
     assert_snapshot!(doubts_of_builder_and_verifier(&environment), @"
-    - No criterion, but a critic's doubt, to heed where it is right: criteria: any line passes, `a.txt` ## MUST DO [31m
+    - Not a criterion, but heed it where it is right: a critic's doubt, criteria: any line passes, `a.txt` ## MUST DO [31m
     - doubted by the critic, criteria: any line passes, `a.txt` ## MUST DO [31m
     ");
     // A revised tree answers its critique.

@@ -126,7 +126,7 @@ impl PredictionTerms {
                 return (0, 0);
             }
             let complexity = weight_of(task);
-            let built = match is_only || task.fields.text(FieldKind::Kind).is_some() {
+            let built = match is_only || task.fields.text(FieldKind::Kind) == Some("contract") {
                 false => self.pace.task_minutes(complexity),
                 // The only task and a contract read nothing that somebody else has read.
                 true => f64::from(minutes_of(complexity)) * self.pace.factor(),
@@ -286,6 +286,12 @@ mod tests {
         assert!(!predicted(&asked, 1).is_not_worth);
         let parallel = asked.replace("gate", "parallel");
         assert!(predicted(&parallel, 1).is_not_worth);
+    }
+
+    #[test]
+    fn a_verdict_has_a_tenth_within_limits() {
+        let minutes = [0.0, 45.0, 5000.0].map(verdict_minutes);
+        assert_eq!(minutes, [2.0, 4.5, 10.0]);
     }
 
     #[test]

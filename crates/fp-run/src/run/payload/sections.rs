@@ -156,7 +156,7 @@ fn criteria_part(leaf: &Task<'_>) -> PayloadPart {
 
 fn doubts_part(around: &Around<'_>) -> PayloadPart {
     let told = |doubt: &String| {
-        format!("No criterion, but a critic's doubt, to heed where it is right: {doubt}")
+        format!("Not a criterion, but heed it where it is right: a critic's doubt, {doubt}")
     };
     let doubts = around.doubts.iter().map(told);
     let whole = around.tree.replacen("tasks.md", "critique.md", 1) + " has them";
